@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the parts without MLIR say that something failed: `Error` (one line and its notes), `Status` (fine, or an
-// Error) and `Result<T>` (a T, or an Error). No exceptions, no LLVM. The line reads
-// `FILE: PLACE: error: what was found, expected what`; bytes that come from a file go through `escaped` first.
+// How the parts without MLIR say that something failed: `Error` (one line and its notes), `Status`
+// (fine, or an Error) and `Result<T>` (a T, or an Error). No exceptions, no LLVM. The line reads
+// `FILE: PLACE: error: what was found, expected what`; bytes that come from a file go through
+// `escaped` first.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +24,12 @@ struct [[nodiscard]] Error {
   Error &&withNote(std::string note) &&;
 };
 
-// Control bytes and everything that is not printable ASCII or well-formed UTF-8 as \xNN, cut after `limit` bytes.
+// Control bytes and everything that is not printable ASCII or well-formed UTF-8 as \xNN, cut after
+// `limit` bytes.
 std::string escaped(std::string_view text, size_t limit = 200);
 
-// `FILE: PLACE: error: TEXT`; an empty place is left out. The file's name is escaped, `place` and `text` are
-// expected to be escaped where they hold bytes of a file.
+// `FILE: PLACE: error: TEXT`; an empty place is left out. The file's name is escaped, `place` and
+// `text` are expected to be escaped where they hold bytes of a file.
 Error errorAt(std::string_view file, std::string_view place, std::string_view text);
 std::string noteAt(std::string_view file, std::string_view place, std::string_view text);
 

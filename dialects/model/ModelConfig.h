@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder described as data: what a frontend found out about a model, whatever file it came from. Plain C++, no
-// MLIR, no JSON. Layers are described one by one, because they may differ. Readers fill it, `validate` says what is
-// wrong with it, and `canonicalWeights` says which tensors a WeightSource for it must hold.
+// A decoder described as data: what a frontend found out about a model, whatever file it came from.
+// Plain C++, no MLIR, no JSON. Layers are described one by one, because they may differ. Readers
+// fill it, `validate` says what is wrong with it, and `canonicalWeights` says which tensors a
+// WeightSource for it must hold.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,9 @@
 namespace llmc::model {
 
 enum class NormKind { RMS };
-enum class NormPlace { Before }; // the norm stands before attention and before the MLP, and once before the head
+enum class NormPlace {
+  Before
+}; // the norm stands before attention and before the MLP, and once before the head
 enum class Activation { SiLU, GELUTanh, GELUErf, ReLU };
 enum class RopeKind { Default, Linear, Llama3, Yarn, Dynamic };
 enum class RopePairing { Half, Interleaved }; // pairs (i, i + r/2), or (2i, 2i + 1)
@@ -26,18 +29,20 @@ struct NormConfig {
 struct RopeConfig {
   RopeKind kind = RopeKind::Default;
   double theta = 10000.0;
-  double factor = 1.0;                  // Linear, Llama3, Yarn, Dynamic
-  double lowFreqFactor = 1.0;           // Llama3
-  double highFreqFactor = 4.0;          // Llama3
-  int64_t originalMaxPositions = 0;     // Llama3, Yarn; Dynamic: positions up to which the base is constant
-  double betaFast = 32.0;               // Yarn
-  double betaSlow = 1.0;                // Yarn
+  double factor = 1.0;         // Linear, Llama3, Yarn, Dynamic
+  double lowFreqFactor = 1.0;  // Llama3
+  double highFreqFactor = 4.0; // Llama3
+  int64_t originalMaxPositions =
+      0;                  // Llama3, Yarn; Dynamic: positions up to which the base is constant
+  double betaFast = 32.0; // Yarn
+  double betaSlow = 1.0;  // Yarn
   std::optional<double> attentionFactor; // Yarn: when absent, derived from mscale or factor
-  double mscale = 0.0;                  // Yarn; 0 = absent
-  double mscaleAllDim = 0.0;            // Yarn; 0 = absent
-  bool truncate = true;                 // Yarn: round the ends of the ramp
+  double mscale = 0.0;                   // Yarn; 0 = absent
+  double mscaleAllDim = 0.0;             // Yarn; 0 = absent
+  bool truncate = true;                  // Yarn: round the ends of the ramp
   RopePairing pairing = RopePairing::Half;
-  int64_t rotaryDims = 0; // the first rotaryDims of a head are rotated; even, > 0 once a reader has filled it
+  int64_t rotaryDims =
+      0; // the first rotaryDims of a head are rotated; even, > 0 once a reader has filled it
 };
 
 struct LayerConfig {
@@ -48,9 +53,11 @@ struct LayerConfig {
   bool qkvBias = false;
   bool outBias = false; // of the attention's output projection
   bool mlpBias = false; // of gate, up and down
-  bool qkNorm = false;  // RMS norm of each head of q and k, weight [headDim] shared by heads, before rope
+  bool qkNorm =
+      false; // RMS norm of each head of q and k, weight [headDim] shared by heads, before rope
   double qkNormEpsilon = 1e-6;
-  double attentionScale = 0.0; // scores = (q . k) * attentionScale; readers write 1/sqrt(headDim) out
+  double attentionScale =
+      0.0; // scores = (q . k) * attentionScale; readers write 1/sqrt(headDim) out
   bool useRope = true;
 };
 
@@ -69,19 +76,21 @@ struct ModelConfig {
   std::vector<int32_t> eosIds;
 
   int64_t numLayers() const { return static_cast<int64_t>(layers.size()); }
-  // The most positions a session may hold: maxPositions, or less where the rope's base would depend on the length.
+  // The most positions a session may hold: maxPositions, or less where the rope's base would depend
+  // on the length.
   int64_t positionLimit() const;
 };
 
-// Upper limits on what a description may ask for. They keep every product of two of them far inside 64 bits and
-// refuse absurd files before anything is allocated for them.
+// Upper limits on what a description may ask for. They keep every product of two of them far inside
+// 64 bits and refuse absurd files before anything is allocated for them.
 inline constexpr int64_t maxLayers = 4096;
 inline constexpr int64_t maxWidth = int64_t(1) << 24; // hidden, MLP, heads * headDim
 inline constexpr int64_t maxVocab = int64_t(1) << 26;
 inline constexpr int64_t maxPositionCount = int64_t(1) << 31;
 inline constexpr int64_t maxElements = int64_t(1) << 48; // of all weights together
 
-// One thing wrong with a config. `place` is the key as model.json spells it: "/layers/3/num_kv_heads".
+// One thing wrong with a config. `place` is the key as model.json spells it:
+// "/layers/3/num_kv_heads".
 struct ConfigProblem {
   std::string place;
   std::string text;       // what was found, expected what
@@ -97,18 +106,20 @@ struct RopeFrequencies {
   float magnitude = 1.0f;                // cos and sin are multiplied by it
 };
 
-// The angles' table as Hugging Face transformers computes it in fp32: angle(p, i) = p * inverseFrequencies[i].
-// rotaryDims 0 stands for all of headDim.
+// The angles' table as Hugging Face transformers computes it in fp32: angle(p, i) = p *
+// inverseFrequencies[i]. rotaryDims 0 stands for all of headDim.
 RopeFrequencies ropeFrequencies(const RopeConfig &rope, int64_t headDim);
 
 struct WeightSpec {
   std::string name;
-  std::vector<int64_t> shape; // linears [out, in]; embed and lm_head [vocabSize, hiddenSize]; norms and biases [n]
+  std::vector<int64_t>
+      shape; // linears [out, in]; embed and lm_head [vocabSize, hiddenSize]; norms and biases [n]
 };
 
-// Each tensor that a model of this config has, in the order in which a forward pass reads them: embed, then of each
-// layer N `layers.N.` attn_norm, q, k, v, (q_bias, k_bias, v_bias), (q_norm, k_norm), o, (o_bias), mlp_norm, gate,
-// up, (gate_bias, up_bias), down, (down_bias); final_norm; lm_head unless tied.
+// Each tensor that a model of this config has, in the order in which a forward pass reads them:
+// embed, then of each layer N `layers.N.` attn_norm, q, k, v, (q_bias, k_bias, v_bias), (q_norm,
+// k_norm), o, (o_bias), mlp_norm, gate, up, (gate_bias, up_bias), down, (down_bias); final_norm;
+// lm_head unless tied.
 std::vector<WeightSpec> canonicalWeights(const ModelConfig &config);
 
 const char *name(Activation activation); // "silu", "gelu_tanh", "gelu_erf", "relu"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a model's weights come from, under the canonical names of `canonicalWeights`. Values are handed out as f32
-// in panels of rows, so a reader needs memory for a panel only, whatever the model's size. All methods are const and
-// may be called from several threads at once.
+// Where a model's weights come from, under the canonical names of `canonicalWeights`. Values are
+// handed out as f32 in panels of rows, so a reader needs memory for a panel only, whatever the
+// model's size. All methods are const and may be called from several threads at once.
 #pragma once
 
 #include "dialects/model/Error.h"
@@ -34,21 +34,24 @@ public:
   // Borrowed until the source is destroyed; null when there is no such tensor.
   virtual const TensorInfo *find(std::string_view name) const = 0;
   // Writes numRows * columns() values to `out`, row after row. Rows out of range are an error.
-  virtual Status readRows(std::string_view name, int64_t firstRow, int64_t numRows, float *out) const = 0;
-  // Identifies the stored values (for the manifest; not cryptographic). Of the values as f32 unless a source has
-  // stored bytes to hash.
+  virtual Status readRows(std::string_view name, int64_t firstRow, int64_t numRows,
+                          float *out) const = 0;
+  // Identifies the stored values (for the manifest; not cryptographic). Of the values as f32 unless
+  // a source has stored bytes to hash.
   virtual Result<uint64_t> hash(std::string_view name) const;
 };
 
-// Weights drawn by a counter-based generator from (seed, tensor name, index), so each can be made alone, in any
-// order and any panel, and is the same bits on every machine. Norm weights lie around 1, biases and q/k norms stay
-// small enough, and linears are scaled by 1/sqrt(in), so that logits have a standard deviation of 1 to 3.
+// Weights drawn by a counter-based generator from (seed, tensor name, index), so each can be made
+// alone, in any order and any panel, and is the same bits on every machine. Norm weights lie around
+// 1, biases and q/k norms stay small enough, and linears are scaled by 1/sqrt(in), so that logits
+// have a standard deviation of 1 to 3.
 class RandomWeightSource : public WeightSource {
 public:
   RandomWeightSource(const ModelConfig &config, uint64_t seed);
 
   const TensorInfo *find(std::string_view name) const override;
-  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows, float *out) const override;
+  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows,
+                  float *out) const override;
 
 private:
   uint64_t seed;
