@@ -25,6 +25,9 @@ extern "C" {
 #define LLMC_WEIGHT_ALIGNMENT 64u
 #define LLMC_MAX_OPERANDS 24u
 
+/* A separate weights file: the 64-bit weights_hash, the 64-bit weights_bytes, zeros up to this size, then the weights. */
+#define LLMC_WEIGHTS_FILE_HEADER 64u
+
 /* ---- The step descriptor -------------------------------------------------------------------------------------------- */
 
 typedef enum llmc_mask_kind {
@@ -49,7 +52,7 @@ typedef struct llmc_step {
   const int32_t *slots;         /* [n_rows] */
   const int32_t *row_sequence;  /* [n_rows], index into the sequence arrays */
   const int32_t *output_rows;   /* [n_outputs], ascending row numbers */
-  const int32_t *sequence_row;  /* [n_sequences + 1], first output (index into output_rows) of each sequence, for verify */
+  const int32_t *sequence_row;  /* [n_sequences + 1], first output (index into output_rows) of each sequence; may be empty */
   const int32_t *sequence_base; /* [n_sequences], logical position of slot 0, a multiple of the chunk */
   const int32_t *sequence_page; /* [n_sequences], index into `pages` of the first page of each sequence */
   const uint32_t *pages;        /* page numbers */
@@ -61,7 +64,7 @@ typedef struct llmc_memory {
   uint32_t struct_size;
   uint32_t max_rows;    /* rows that rows_arena was sized for */
   uint32_t max_outputs; /* rows that outputs_arena was sized for */
-  uint32_t reserved;
+  uint32_t n_pages;     /* pages in kv */
   void *rows_arena;     /* artifact.rows_arena_bytes * max_rows, 64-byte aligned */
   void *outputs_arena;  /* artifact.outputs_arena_bytes * max_outputs, 64-byte aligned */
   void *kv;             /* pages; page p starts at kv + p * page_chunks * artifact.chunk_bytes */
@@ -111,7 +114,8 @@ typedef enum llmc_graph_kind { LLMC_GRAPH_PREFILL = 0, LLMC_GRAPH_DECODE = 1, LL
 
 typedef enum llmc_result_kind {
   LLMC_RESULT_LOGITS = 0,   /* f32 [n_outputs, vocabulary] */
-  LLMC_RESULT_ACCEPTED = 1, /* i32 [n_sequences, 2]: drafted tokens accepted, next token (outputs arena) */
+  LLMC_RESULT_ACCEPTED = 1  /* i32 [n_sequences, 2]: drafted tokens accepted, next token (-1 without an output); outputs
+                               arena, so n_sequences <= max_outputs where a graph has this result */
 } llmc_result_kind;
 
 typedef struct llmc_result {
@@ -172,7 +176,8 @@ typedef struct llmc_weight {
 #define LLMC_CPU_AVX512VNNI (1u << 9)
 #define LLMC_CPU_AVX512BF16 (1u << 10)
 
-/* One compiled set of all kernels. Several may share an artefact; the best that the processor has is used. */
+/* One compiled set of all kernels. Several may share an artefact, least demanding first; the last that the processor has is
+ * used. */
 typedef struct llmc_level {
   const char *name;     /* "x86-64-v3" */
   const char *cpu;      /* the processor it was tuned for, "znver4" */
@@ -249,7 +254,7 @@ struct llmc_artifact {
 
   int64_t weights_delta;        /* address of the weights minus address of this field; 0: they lie in a separate file */
   uint64_t weights_bytes;
-  uint64_t weights_hash;        /* hash of all packed bytes; a separate file starts with it */
+  uint64_t weights_hash;        /* hash of all packed bytes; a separate file (LLMC_WEIGHTS_FILE_HEADER) starts with it */
   const char *weights_file;     /* name of the separate file beside the artefact, else NULL */
 
   /* The processor's LLMC_CPU_* bits, as far as the operating system saves their registers. */
