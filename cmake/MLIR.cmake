@@ -11,6 +11,7 @@ include(AddLLVM)
 include(AddMLIR)
 separate_arguments(LLMC_LLVM_DEFINITIONS UNIX_COMMAND "${LLVM_DEFINITIONS}")
 set(LLMC_LLVM_TOOLS ${LLVM_TOOLS_BINARY_DIR})
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS}) # mlir_tablegen looks here
 
 add_library(llmc_mlir INTERFACE)
 target_include_directories(llmc_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})

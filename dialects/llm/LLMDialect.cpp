@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registration, types and attributes of the `llm` dialect.
+#include "dialects/llm/LLMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace llmc::llm;
+
+/// `576x576xf32`: a static shape and an element type.
+static ParseResult parseShape(AsmParser &parser, SmallVector<int64_t> &shape, Type &elementType) {
+  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(elementType));
+}
+
+static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elementType) {
+  for (int64_t dim : shape)
+    printer << dim << 'x';
+  printer << elementType;
+}
+
+#include "LLMDialect.cpp.inc"
+#include "LLMEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "LLMAttributes.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "LLMTypes.cpp.inc"
+
+void LLMDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "LLMAttributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "LLMTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "LLMOps.cpp.inc"
+      >();
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t panelRows) {
+  if (panelRows >= 0 && panelRows <= 256 && (panelRows & (panelRows - 1)) == 0)
+    return success();
+  return emitError() << "panel rows (" << panelRows << ") expected to be 0 or a power of two up to 256";
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t lanes, int64_t kSplit,
+                                   int64_t kvChunk, int64_t rowTile, int64_t panels, int64_t kTile, int64_t chunk) {
+  auto outside = [&](StringRef field, int64_t value, int64_t least, int64_t most) -> LogicalResult {
+    if (value >= least && value <= most)
+      return success();
+    return emitError() << "schedule field " << field << " is " << value << ", expected " << least << " to " << most;
+  };
+  return failure(failed(outside("lanes", lanes, 0, 1024)) || failed(outside("k_split", kSplit, 1, 64)) ||
+                 failed(outside("kv_chunk", kvChunk, 0, 64)) || failed(outside("row_tile", rowTile, 1, 16)) ||
+                 failed(outside("panels", panels, 1, 64)) || failed(outside("k_tile", kTile, 0, 4096)) ||
+                 failed(outside("chunk", chunk, 1, 1 << 20)));
+}
+
+LogicalResult WeightType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type elementType,
+                                 LayoutAttr layout) {
+  if (shape.empty() || shape.size() > 2)
+    return emitError() << "a weight has 1 or 2 dimensions, found " << shape.size();
+  for (int64_t dim : shape)
+    if (dim <= 0 || dim > (int64_t(1) << 31))
+      return emitError() << "a weight's dimensions are 1 to 2^31, found " << dim;
+  if (!elementType.isF32())
+    return emitError() << "element type " << elementType << " has no kernels, expected f32";
+  if (layout.getPanelRows() && shape.size() != 2)
+    return emitError() << "panels need 2 dimensions, found " << shape.size();
+  return success();
+}
+
+uint64_t WeightType::getBytes() const {
+  uint64_t rows = getRows(), panel = getLayout().getPanelRows();
+  if (panel)
+    rows = (rows + panel - 1) / panel * panel;
+  return rows * uint64_t(getColumns()) * 4;
+}
+
+LogicalResult KVCacheType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t heads, int64_t key, int64_t value,
+                                  Type element, KVLayout layout, int64_t chunk) {
+  if (heads <= 0 || key <= 0 || value <= 0)
+    return emitError() << "heads (" << heads << "), key (" << key << ") and value (" << value << ") expected to be positive";
+  if (!element.isF32())
+    return emitError() << "cache element " << element << " has no kernels, expected f32";
+  if (chunk != 64)
+    return emitError() << "chunk is " << chunk << ", expected 64: keys are reduced in chunks of 64 positions";
+  return success();
+}
+
+Line llmc::llm::lineOf(Type tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor);
+  auto per = type ? dyn_cast_or_null<PerAttr>(type.getEncoding()) : PerAttr();
+  return per ? per.getLine() : Line::Row;
+}
+
+RankedTensorType llmc::llm::lineTensor(MLIRContext *context, int64_t width, Line line) {
+  Attribute encoding = line == Line::Row ? Attribute() : PerAttr::get(context, line);
+  return RankedTensorType::get({ShapedType::kDynamic, width}, Float32Type::get(context), encoding);
+}
+
+int64_t llmc::llm::widthOf(Type tensor) { return cast<RankedTensorType>(tensor).getDimSize(1); }
+
+WeightOp llmc::llm::lookupWeight(Operation *user, FlatSymbolRefAttr symbol) {
+  return SymbolTable::lookupNearestSymbolFrom<WeightOp>(user, symbol);
+}
+
+CacheOp llmc::llm::lookupCache(Operation *user, FlatSymbolRefAttr symbol) {
+  return SymbolTable::lookupNearestSymbolFrom<CacheOp>(user, symbol);
+}
