@@ -13,9 +13,8 @@
 namespace llmc::model {
 
 enum class NormKind { RMS };
-enum class NormPlace {
-  Before
-}; // the norm stands before attention and before the MLP, and once before the head
+// Before: a norm stands before attention and before the MLP, and one before the head.
+enum class NormPlace { Before };
 enum class Activation { SiLU, GELUTanh, GELUErf, ReLU };
 enum class RopeKind { Default, Linear, Llama3, Yarn, Dynamic };
 enum class RopePairing { Half, Interleaved }; // pairs (i, i + r/2), or (2i, 2i + 1)
@@ -32,17 +31,17 @@ struct RopeConfig {
   double factor = 1.0;         // Linear, Llama3, Yarn, Dynamic
   double lowFreqFactor = 1.0;  // Llama3
   double highFreqFactor = 4.0; // Llama3
-  int64_t originalMaxPositions =
-      0;                  // Llama3, Yarn; Dynamic: positions up to which the base is constant
-  double betaFast = 32.0; // Yarn
-  double betaSlow = 1.0;  // Yarn
+  // Llama3, Yarn: the context of the first training; Dynamic: up to here the base is constant.
+  int64_t originalMaxPositions = 0;
+  double betaFast = 32.0;                // Yarn
+  double betaSlow = 1.0;                 // Yarn
   std::optional<double> attentionFactor; // Yarn: when absent, derived from mscale or factor
   double mscale = 0.0;                   // Yarn; 0 = absent
   double mscaleAllDim = 0.0;             // Yarn; 0 = absent
   bool truncate = true;                  // Yarn: round the ends of the ramp
   RopePairing pairing = RopePairing::Half;
-  int64_t rotaryDims =
-      0; // the first rotaryDims of a head are rotated; even, > 0 once a reader has filled it
+  // The first rotaryDims of a head are rotated; even, and > 0 once a reader has filled it.
+  int64_t rotaryDims = 0;
 };
 
 struct LayerConfig {
@@ -53,11 +52,11 @@ struct LayerConfig {
   bool qkvBias = false;
   bool outBias = false; // of the attention's output projection
   bool mlpBias = false; // of gate, up and down
-  bool qkNorm =
-      false; // RMS norm of each head of q and k, weight [headDim] shared by heads, before rope
+  // RMS norm of each head of q and k before rope; the weight [headDim] is shared by all heads.
+  bool qkNorm = false;
   double qkNormEpsilon = 1e-6;
-  double attentionScale =
-      0.0; // scores = (q . k) * attentionScale; readers write 1/sqrt(headDim) out
+  // scores = (q . k) * attentionScale; readers write 1/sqrt(headDim) out.
+  double attentionScale = 0.0;
   bool useRope = true;
 };
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON from an untrusted file as a small tree. Parsing never throws, refuses duplicate keys and
+// deep nesting before they cost anything, and bounds memory by the size of the text. Everything
+// that reads JSON reads it through here.
+#pragma once
+
+#include "dialects/model/Error.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace llmc::json {
+
+struct Children;
+
+class Value {
+public:
+  enum class Kind : uint8_t { Null, Boolean, Integer, Real, String, Array, Object };
+
+  Value();
+  Value(Value &&) noexcept;
+  Value &operator=(Value &&) noexcept;
+  ~Value();
+
+  Kind kind = Kind::Null;
+  bool boolean = false;
+  union {
+    int64_t integer = 0; // Integer: fits 64 bits with a sign
+    double real;         // Real: has a fraction or an exponent, or does not fit; always finite
+  };
+  std::string text; // String
+
+  bool is(Kind other) const { return kind == other; }
+  bool isNumber() const { return kind == Kind::Integer || kind == Kind::Real; }
+  double number() const { return kind == Kind::Integer ? static_cast<double>(integer) : real; }
+
+  size_t size() const;                         // of an Array or Object, else 0
+  const Value &operator[](size_t index) const; // of an Array or Object
+  const std::string &key(size_t index) const;  // of an Object
+  const Value *find(std::string_view key) const;
+
+  std::unique_ptr<Children> children; // of an Array or Object
+};
+
+struct Children {
+  std::vector<std::string> keys; // of an Object, one for each value
+  std::vector<Value> values;
+};
+
+// For messages: `32`, `1e-05`, `true`, `null`, `"text"` (escaped, shortened), `a list of 3`, `an
+// object`.
+std::string describe(const Value &value);
+
+// Nesting beyond this is refused; no format that we read needs more than 6.
+inline constexpr int maxDepth = 64;
+
+// `file` is named in errors.
+Result<Value> parse(std::string_view text, std::string_view file);
+
+// All of a regular file, refused when larger than `maxBytes`.
+Result<std::string> readTextFile(const std::string &path, uint64_t maxBytes);
+
+// Both; config files are a few kilobytes, so the default limit is generous.
+Result<Value> parseFile(const std::string &path, uint64_t maxBytes = uint64_t(16) << 20);
+
+} // namespace llmc::json
