@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ops of the `tile` dialect. Every example below is parsed by test/dialects/tile/ops.mlir.
+#ifndef LLMC_DIALECTS_TILE_OPS
+#define LLMC_DIALECTS_TILE_OPS
+
+include "dialects/tile/TileBase.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/BuiltinAttributes.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_Element : AnyTypeOf<[F32, I32, Index]>;
+def Tile_Tile : StaticShapeTensorOf<[AnyType]>;
+def Tile_Tile1 : StaticShapeTensorOf<[F32, I32]>;
+
+//===--- Kernels -----------------------------------------------------------------------------------------------------===//
+
+def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a block program";
+  let description = [{
+    Parameters: the step, then views and caches, those that are written last. Refuses: another first parameter; parameters
+    of other types; results.
+
+    ```mlir
+    tile.kernel @twice(%step: !tile.step, %x: !tile.view<?x8xf32>, %y: !tile.view<?x8xf32>) {
+      %r = tile.program_id line
+      %c0 = arith.constant 0 : index
+      %a = tile.load %x[%r, %c0] : !tile.view<?x8xf32> -> tensor<8xf32>
+      %b = arith.addf %a, %a : tensor<8xf32>
+      tile.store %b, %y[%r, %c0] : tensor<8xf32>, !tile.view<?x8xf32>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Whether the kernel stores to the view or cache that is parameter `index`.
+    bool writes(unsigned index);
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "end of a program";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
+  let summary = "this program's place in the grid";
+  let arguments = (ins Tile_AxisAttr:$axis);
+  let results = (outs Index:$result);
+  let assemblyFormat = "custom<AxisWord>($axis) attr-dict";
+}
+
+def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
+  let summary = "how many rows, outputs or sequences the step has";
+  let description = [{
+    ```mlir
+    %n = tile.extent rows %step
+    ```
+  }];
+  let arguments = (ins Tile_ExtentAttr:$extent, Tile_StepType:$step);
+  let results = (outs Index:$result);
+  let assemblyFormat = "custom<ExtentWord>($extent) $step attr-dict";
+}
+
+def Tile_StepReadOp : Tile_Op<"step_read", [Pure]> {
+  let summary = "one element of an array of the step descriptor";
+  let description = [{
+    ```mlir
+    %p = tile.step_read positions %step[%r]
+    ```
+  }];
+  let arguments = (ins Tile_FieldAttr:$field, Tile_StepType:$step, Index:$index);
+  let results = (outs Index:$result);
+  let assemblyFormat = "custom<FieldWord>($field) $step `[` $index `]` attr-dict";
+}
+
+//===--- Memory ------------------------------------------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments]> {
+  let summary = "a tile, or one element, of a view";
+  let description = [{
+    The tile lies along the last dimensions of the view, its first element at the indices. With `valid`, only the first so
+    many elements (rank 1) are read and the rest are zero. Refuses: a tile wider than the view's last dimension without
+    `valid`; a rank above 2 or above the view's; `valid` on rank 2.
+
+    ```mlir
+    %a = tile.load %x[%r, %c0] : !tile.view<?x8xf32> -> tensor<8xf32>
+    %b = tile.load %x[%r, %c0] valid %n : !tile.view<?x8xf32> -> tensor<16xf32>
+    %s = tile.load %x[%r, %c0] : !tile.view<?x8xf32> -> f32
+    ```
+  }];
+  let arguments = (ins Arg<Tile_ViewType, "", [MemRead]>:$view, Variadic<Index>:$indices, Optional<Index>:$valid);
+  let results = (outs AnyTypeOf<[F32, I32, Tile_Tile1]>:$result);
+  let assemblyFormat = "$view `[` $indices `]` (`valid` $valid^)? attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
+  let summary = "writes a tile, or one element, to a view";
+  let description = [{
+    With `valid`, only the first so many elements are written. Refuses as `tile.load` does, and rank 2.
+
+    ```mlir
+    tile.store %a, %y[%r, %c0] valid %n : tensor<8xf32>, !tile.view<?x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[F32, I32, Tile_Tile1]>:$value, Arg<Tile_ViewType, "", [MemWrite]>:$view, Variadic<Index>:$indices,
+                       Optional<Index>:$valid);
+  let assemblyFormat = "$value `,` $view `[` $indices `]` (`valid` $valid^)? attr-dict `:` type($value) `,` type($view)";
+  let hasVerifier = 1;
+}
+
+def Tile_KVChunkOp : Tile_Op<"kv_chunk", [Pure]> {
+  let summary = "one head's keys or values of one chunk: 64 x width";
+  let description = [{
+    Follows the page table of sequence `sequence` to its `chunk`-th chunk of slots. Refuses: a result that is not
+    64 x width with the strides of the cache's layout.
+
+    ```mlir
+    %k = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<64x8xf32>
+    ```
+  }];
+  let arguments = (ins Tile_KVPartAttr:$part, Tile_KVType:$kv, Tile_StepType:$step, Index:$sequence, Index:$chunk, Index:$head);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = [{ custom<KVPartWord>($part) $kv `,` $step `[` $sequence `,` $chunk `,` $head `]` attr-dict
+                          `:` type($kv) `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+//===--- Tiles -------------------------------------------------------------------------------------------------------===//
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "a tile of one element";
+  let description = [{
+    ```mlir
+    %t = tile.broadcast %s : f32 -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[F32, I32, I1]>:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "0, 1, 2, ...";
+  let description = [{
+    ```mlir
+    %i = tile.iota : tensor<64xi32>
+    ```
+  }];
+  let results = (outs StaticShapeTensorOf<[I32]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "a tile becomes one element, always by the same tree";
+  let description = [{
+    The tree halves: element i joins element i + n/2, until one is left. Refuses: a width that is no power of two; rank 2.
+
+    ```mlir
+    %m = tile.reduce max %a : tensor<8xf32> -> f32
+    ```
+  }];
+  let arguments = (ins Tile_ReductionAttr:$reduction, Tile_Tile1:$input);
+  let results = (outs AnyTypeOf<[F32, I32]>:$result);
+  let assemblyFormat = "custom<ReductionWord>($reduction) $input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
+  let summary = "rows times a matrix tile, added to accumulators";
+  let description = [{
+    `by` a K x N tile: `acc_m[n] = fma(a_m[k], b[k, n], acc_m[n])` for k = 0, 1, ... in this order; with `valid`, k stays
+    below it and the rest of b is not read. `by_transposed` an N x K tile: `acc_m[n] + tree(lane sums over k)`, where lane l of
+    `lanes` sums k = l, l + lanes, ... in order and the tree is that of `tile.reduce`; lanes divides K.
+    All rows share one loaded b. A leaf: each target expands it. Refuses: shapes that do not match; b not from `tile.load`.
+
+    ```mlir
+    %r = tile.dot (%a) by %b into (%acc) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
+    %s = tile.dot (%q) by_transposed %k into (%z) {lanes = 8 : i64} : tensor<8xf32>, tensor<64x8xf32>, tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile1>:$rows, Tile_Tile1:$matrix, Variadic<Tile_Tile1>:$accumulators, Optional<Index>:$valid,
+                       UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$lanes);
+  let results = (outs Variadic<Tile_Tile1>:$results);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+//===--- Graphs ------------------------------------------------------------------------------------------------------===//
+
+def Tile_WeightOp : Tile_Op<"weight", [Pure]> {
+  let summary = "a packed weight as a view";
+  let description = [{
+    ```mlir
+    %w = tile.weight @w : !tile.view<3x8x32xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = "$weight attr-dict `:` type($result)";
+}
+
+def Tile_CacheOp : Tile_Op<"cache", [Pure]> {
+  let summary = "a key/value cache";
+  let arguments = (ins FlatSymbolRefAttr:$cache);
+  let results = (outs Tile_KVType:$result);
+  let assemblyFormat = "$cache attr-dict `:` type($result)";
+}
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "a place in the session's arena";
+  let description = [{
+    `offset` bytes for each row (or output) that the arena was sized for; one line each. Written by the memory stage.
+
+    ```mlir
+    %x = tile.slice rows offset 256 : !tile.view<?x8xf32>
+    ```
+  }];
+  let arguments = (ins Tile_ExtentAttr:$arena, I64Attr:$offset);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = "custom<ExtentWord>($arena) `offset` $offset attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_LaunchOp : Tile_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "one command: a kernel over a grid";
+  let description = [{
+    Programs: extent of the step times `inner`; a thread claims `chunk` of them at once. Operands: the kernel's parameters after the
+    step; tensor results stand for its last parameters until the memory stage gives them places. `dependency` (memory stage):
+    the last command that must be complete before; -1: none. Refuses: a kernel that is not there, operands of other types.
+
+    ```mlir
+    %y = tile.launch @twice "layers.0.twice" grid(rows, 1) chunk 1 (%x) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, StrAttr:$name, Tile_ExtentAttr:$extent, I64Attr:$inner, I64Attr:$chunk,
+                       Variadic<AnyType>:$operands_, OptionalAttr<I64Attr>:$dependency);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{ $kernel $name `grid` `(` custom<ExtentWord>($extent) `,` $inner `)` `chunk` $chunk
+    (`after` $dependency^)? `(` $operands_ `)` attr-dict `:` functional-type($operands_, $results) }];
+}
+
+def Tile_ResultOp : Tile_Op<"result"> {
+  let summary = "what a graph gives its caller, once it has a place";
+  let description = [{
+    ```mlir
+    tile.result logits %x : !tile.view<?x8xf32>
+    ```
+  }];
+  let arguments = (ins Tile_ResultKindAttr:$kind, Tile_ViewType:$view);
+  let assemblyFormat = "custom<ResultKindWord>($kind) $view attr-dict `:` type($view)";
+}
+
+def Tile_PackedOp : Tile_Op<"packed", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a weight with its place and packing, after the memory stage";
+  let description = [{
+    Row-major where `panel_rows` is 0, else panels (llm.layout). `sources` stacked by rows, or `computed`.
+
+    ```mlir
+    tile.packed @w 64 x 8 panel_rows 32 offset 0 bytes 2048 {sources = ["layers.0.q"]}
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$rows, I64Attr:$columns, I64Attr:$panel_rows, I64Attr:$offset,
+                       I64Attr:$bytes, OptionalAttr<StrArrayAttr>:$sources, OptionalAttr<AnyAttr>:$computed);
+  let assemblyFormat = "$sym_name $rows `x` $columns `panel_rows` $panel_rows `offset` $offset `bytes` $bytes attr-dict";
+}
+
+def Tile_PlacedCacheOp : Tile_Op<"placed_cache", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a cache with its place inside a chunk block, after the memory stage";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tile_KVType>:$type, I64Attr:$offset);
+  let assemblyFormat = "$sym_name `:` $type `offset` $offset attr-dict";
+}
+
+#endif
