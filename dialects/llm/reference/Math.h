@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each `llm` op computes, as plain functions on tensors: no MLIR, no blocking, no tricks. Values between ops are f32;
+// inside an op everything is computed in double and rounded once, so a result does not depend on the order of its sums
+// (README.md says why).
+#pragma once
+
+#include "dialects/llm/reference/Tensor.h"
+
+namespace llmc::reference {
+
+enum class Activation { SiLU, GELUTanh, GELUErf, ReLU };
+
+/// y[r, :] = x[rows[r], :]
+Tensor gatherRows(const Tensor &x, const std::vector<int32_t> &rows);
+
+/// y = w * (x / sqrt(mean(x^2) + eps)) over each of `groups` equal parts of a row.
+Tensor rmsNorm(const Tensor &x, const Tensor &weight, float eps, int64_t groups);
+
+/// y[r, n] = sum_k x[r, k] * w[n, k] (+ b[n]); `bias` may be null.
+Tensor linear(const Tensor &x, const Tensor &weight, const Tensor *bias);
+
+/// Columns [first, first + width) of each row.
+Tensor columns(const Tensor &x, int64_t first, int64_t width);
+
+Tensor add(const Tensor &a, const Tensor &b);
+
+double activate(Activation activation, double x);
+
+/// act(gate) * up
+Tensor activate(Activation activation, const Tensor &gate, const Tensor &up);
+
+/// Row `position` of a rope table: magnitude * [cos(position * f_0..), sin(position * f_0..)], 2 * count values. The angle is
+/// a product in f32, cos and sin are rounded to f32 before the magnitude multiplies them.
+void ropeTableRow(const float *frequencies, int64_t count, float magnitude, int64_t position, float *row);
+
+/// Rotates the pairs (i, i + W/2) of each of `heads` heads; `table` holds one line [cos.., sin..] for each row of x.
+Tensor rope(const Tensor &x, const Tensor &table, int64_t heads);
+
+/// The keys and values that one row sees, in logical order: for each the row of all key/value heads.
+struct VisibleKeys {
+  std::vector<const float *> keys;
+  std::vector<const float *> values;
+  int64_t heads = 0;      ///< key/value heads
+  int64_t keyWidth = 0;   ///< of one head
+  int64_t valueWidth = 0; ///< of one head
+};
+
+/// softmax(scale * q . k) v for each of `heads` query heads of one row; query head h reads key/value head h / (heads / G).
+void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale, float *result);
+
+/// The lowest index of the largest value.
+int32_t argMax(const float *values, int64_t count);
+
+/// For each sequence (accepted, next): logits of its outputs against the tokens of its output rows. (0, -1) without outputs.
+Tensor speculativeVerify(const Tensor &logits, const std::vector<int32_t> &outputTokens,
+                         const std::vector<int32_t> &sequenceRow);
+
+} // namespace llmc::reference
