@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The helpers of a session: a fixed set of tickets handed to a thread pool at each step. A ticket
+// that its pool has not run yet is not handed out again; whenever it is run, it joins the step of
+// that moment, or finds the door closed and leaves. So a pool may run tasks late, in any order or
+// never, and no step waits for a task that has not begun.
+#pragma once
+
+#include "llmc/abi.h"
+#include "runtime/engine/Context.h"
+
+namespace llmc {
+
+class Crew {
+public:
+  // Bytes of a crew with so many helpers, as create() asks for them.
+  static uint64_t bytes(uint32_t helpers);
+  static Crew *create(const Allocator &allocator, uint32_t helpers);
+
+  // Runs a prepared run to its end with the helpers of `context`; no thread touches `run`
+  // afterwards.
+  uint32_t work(llmc_context &context, const llmc_artifact &artifact, llmc_run *run);
+  // The session's share of the crew; the memory goes when the last outstanding ticket has returned
+  // too.
+  void release();
+
+private:
+  struct Ticket {
+    Crew *crew;
+    std::atomic<bool> outstanding;
+    ThreadPool::Task task;
+  };
+  // The door: kOpen while a step runs, plus the number of helpers inside.
+  static constexpr uint32_t kOpen = 1u << 31;
+
+  Crew(const Allocator &allocator, uint32_t helpers) : allocator(allocator), helpers(helpers) {}
+  Ticket *tickets() { return reinterpret_cast<Ticket *>(this + 1); }
+  void handOutTickets(llmc_context &context);
+  bool enter();
+  static void help(void *ticket);
+
+  const Allocator allocator;
+  const uint32_t helpers;
+  std::atomic<uint32_t> references{1};
+  std::atomic<uint32_t> door{0};
+  uint32_t (*runWork)(llmc_run *) = nullptr;
+  llmc_run *current = nullptr;
+};
+
+} // namespace llmc
