@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logic, shifts, bit fields, byte permutation, counting; and addresses between spaces, which are bit patterns too.
+// Logic, shifts, bit fields, byte permutation, counting; and addresses between spaces, which are
+// bit patterns too.
 #include "tools/ptx-interpreter/Forms.h"
 
 #include "tools/ptx-interpreter/Memory.h"
@@ -18,7 +19,9 @@ uint64_t bitAnd(const Instruction &i, const uint64_t *s) { return truncated(s[0]
 uint64_t bitOr(const Instruction &i, const uint64_t *s) { return truncated(s[0] | s[1], i.type); }
 uint64_t bitXor(const Instruction &i, const uint64_t *s) { return truncated(s[0] ^ s[1], i.type); }
 uint64_t bitNot(const Instruction &i, const uint64_t *s) { return truncated(~s[0], i.type); }
-uint64_t logicalNot(const Instruction &i, const uint64_t *s) { return zeroExtend(s[0], i.type) == 0; }
+uint64_t logicalNot(const Instruction &i, const uint64_t *s) {
+  return zeroExtend(s[0], i.type) == 0;
+}
 
 uint64_t shiftLeft(const Instruction &i, const uint64_t *s) {
   uint64_t amount = lowBits(s[1], 32);
@@ -96,7 +99,8 @@ uint64_t tableLogic(const Instruction &i, const uint64_t *s) {
   uint64_t result = 0;
   for (unsigned minterm = 0; minterm < 8; ++minterm)
     if (s[3] >> minterm & 1)
-      result |= (minterm & 4 ? s[0] : ~s[0]) & (minterm & 2 ? s[1] : ~s[1]) & (minterm & 1 ? s[2] : ~s[2]);
+      result |= (minterm & 4 ? s[0] : ~s[0]) & (minterm & 2 ? s[1] : ~s[1]) &
+                (minterm & 1 ? s[2] : ~s[2]);
   return lowBits(result, 32);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's body: scopes, registers, labels, instructions with their operands. Branches are resolved at the end, each
-// against the scopes that enclosed it.
+// A kernel's body: scopes, registers, labels, instructions with their operands. Branches are
+// resolved at the end, each against the scopes that enclosed it.
 #include "tools/ptx-interpreter/Forms.h"
 #include "tools/ptx-interpreter/TokenStream.h"
 
@@ -103,7 +103,8 @@ bool BodyParser::parseStatement() {
   }
   const Token &word = stream.peek();
   if (word.isWord() && stream.peek(1).is(":")) {
-    bool fresh = labels[scopes.back().labels].insert({word.text, uint32_t(kernel.code.size())}).second;
+    bool fresh =
+        labels[scopes.back().labels].insert({word.text, uint32_t(kernel.code.size())}).second;
     if (!fresh)
       return stream.fail("label '" + printable(word.text) + "' is defined twice");
     stream.next();
@@ -112,7 +113,8 @@ bool BodyParser::parseStatement() {
   }
   if (word.is(".reg"))
     return parseRegisters();
-  if (word.is(".shared") || word.is(".local") || word.is(".extern") || word.is(".global") || word.is(".const"))
+  if (word.is(".shared") || word.is(".local") || word.is(".extern") || word.is(".global") ||
+      word.is(".const"))
     return parseVariable(stream, module, kernel, scopes.back().symbols);
   if (word.is(".pragma"))
     return stream.skipStatement();
@@ -123,8 +125,9 @@ bool BodyParser::parseStatement() {
     return true;
   }
   if (word.is(".param"))
-    return stream.fail("unsupported form 'call' (found its '.param' declaration); device functions are not "
-                       "modelled, inline them");
+    return stream.fail(
+        "unsupported form 'call' (found its '.param' declaration); device functions are not "
+        "modelled, inline them");
   if (word.isWord() && word.text.front() == '.')
     return stream.fail("unsupported directive '" + printable(word.text) + "'");
   return parseInstruction();
@@ -171,13 +174,13 @@ struct SpecialName {
   SpecialRegister which;
 };
 constexpr SpecialName specialNames[] = {
-    {"%tid.x", SpecialRegister::ThreadX},       {"%tid.y", SpecialRegister::ThreadY},
-    {"%tid.z", SpecialRegister::ThreadZ},       {"%ntid.x", SpecialRegister::BlockSizeX},
-    {"%ntid.y", SpecialRegister::BlockSizeY},   {"%ntid.z", SpecialRegister::BlockSizeZ},
-    {"%ctaid.x", SpecialRegister::BlockX},      {"%ctaid.y", SpecialRegister::BlockY},
-    {"%ctaid.z", SpecialRegister::BlockZ},      {"%nctaid.x", SpecialRegister::GridSizeX},
-    {"%nctaid.y", SpecialRegister::GridSizeY},  {"%nctaid.z", SpecialRegister::GridSizeZ},
-    {"%laneid", SpecialRegister::Lane},         {"%warpid", SpecialRegister::Warp},
+    {"%tid.x", SpecialRegister::ThreadX},      {"%tid.y", SpecialRegister::ThreadY},
+    {"%tid.z", SpecialRegister::ThreadZ},      {"%ntid.x", SpecialRegister::BlockSizeX},
+    {"%ntid.y", SpecialRegister::BlockSizeY},  {"%ntid.z", SpecialRegister::BlockSizeZ},
+    {"%ctaid.x", SpecialRegister::BlockX},     {"%ctaid.y", SpecialRegister::BlockY},
+    {"%ctaid.z", SpecialRegister::BlockZ},     {"%nctaid.x", SpecialRegister::GridSizeX},
+    {"%nctaid.y", SpecialRegister::GridSizeY}, {"%nctaid.z", SpecialRegister::GridSizeZ},
+    {"%laneid", SpecialRegister::Lane},        {"%warpid", SpecialRegister::Warp},
     {"WARP_SZ", SpecialRegister::WarpSize},
 };
 
@@ -223,7 +226,8 @@ bool BodyParser::parseVector(Operand &operand) {
 }
 
 bool BodyParser::parseSimpleOperand(Operand &operand) {
-  if (stream.peek().is("-") || (stream.peek().isWord() && numberFromText(stream.peek().text, operand.immediate))) {
+  if (stream.peek().is("-") ||
+      (stream.peek().isWord() && numberFromText(stream.peek().text, operand.immediate))) {
     operand.kind = Operand::Kind::Immediate;
     return stream.number(operand.immediate);
   }
@@ -249,7 +253,8 @@ bool BodyParser::parseSimpleOperand(Operand &operand) {
   const Symbol *symbol = findSymbol(word);
   if (!symbol)
     return stream.fail("unknown operand '" + printable(word) + "'");
-  operand.kind = symbol->space == Space::Global ? Operand::Kind::ModuleAddress : Operand::Kind::Immediate;
+  operand.kind =
+      symbol->space == Space::Global ? Operand::Kind::ModuleAddress : Operand::Kind::Immediate;
   operand.immediate = symbol->offset;
   operand.inDynamicShared = symbol->dynamicShared;
   return true;
@@ -330,8 +335,8 @@ bool BodyParser::parseInstruction() {
 
 /// Dynamic shared memory starts after the static variables, whose size is known only now.
 void BodyParser::placeDynamicShared() {
-  kernel.dynamicOffset =
-      (kernel.sharedBytes + kernel.dynamicAlignment - 1) / kernel.dynamicAlignment * kernel.dynamicAlignment;
+  kernel.dynamicOffset = (kernel.sharedBytes + kernel.dynamicAlignment - 1) /
+                         kernel.dynamicAlignment * kernel.dynamicAlignment;
   for (Instruction &instruction : kernel.code)
     for (Operand &operand : instruction.operands) {
       if (operand.inDynamicShared)

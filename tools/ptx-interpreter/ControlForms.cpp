@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms that need more than a lane's own operands: moves, comparisons, memory, branches, barriers, warp exchange.
-// The warp executes them; here are only their rows, and the comparison.
+// Forms that need more than a lane's own operands: moves, comparisons, memory, branches, barriers,
+// warp exchange. The warp executes them; here are only their rows, and the comparison.
 #include "tools/ptx-interpreter/Forms.h"
 
 #include <cmath>
@@ -28,14 +28,17 @@ template <typename Value> bool ordered(Comparison comparison, Value left, Value 
   }
 }
 
-constexpr std::string_view any = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64 pred f16x2 bf16x2";
+constexpr std::string_view any =
+    "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64 pred f16x2 bf16x2";
 constexpr std::string_view memory = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64";
 constexpr std::string_view loads =
-    "global shared shared::cta local param param::entry const nc volatile weak v2 v4 v8 ca cg cs lu cv "
+    "global shared shared::cta local param param::entry const nc volatile weak v2 v4 v8 ca cg cs "
+    "lu cv "
     "L1::evict_last L1::evict_first L1::evict_normal L1::evict_unchanged L1::no_allocate "
     "L2::64B L2::128B L2::256B L2::evict_last L2::evict_first L2::evict_normal";
-constexpr std::string_view stores = "global shared shared::cta local volatile weak v2 v4 v8 wb cg cs wt "
-                                    "L1::evict_last L1::evict_first L1::evict_normal L1::no_allocate";
+constexpr std::string_view stores =
+    "global shared shared::cta local volatile weak v2 v4 v8 wb cg cs wt "
+    "L1::evict_last L1::evict_first L1::evict_normal L1::no_allocate";
 constexpr std::string_view signedComparisons = "eq ne lt le gt ge and or xor";
 constexpr std::string_view unsignedComparisons = "eq ne lt le gt ge lo ls hi hs and or xor";
 constexpr std::string_view floatComparisons =
@@ -43,7 +46,8 @@ constexpr std::string_view floatComparisons =
 
 constexpr Form rows[] = {
     {"mov", any, "", "", "nm", Action::Move},
-    {"selp", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64", "", "", "dssp", Action::Select},
+    {"selp", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64", "", "", "dssp",
+     Action::Select},
     {"setp", "b16 b32 b64", "", "eq ne and or xor", "qss?p", Action::SetPredicate},
     {"setp", "u16 u32 u64", "", unsignedComparisons, "qss?p", Action::SetPredicate},
     {"setp", "s16 s32 s64", "", signedComparisons, "qss?p", Action::SetPredicate},

@@ -62,8 +62,8 @@ uint64_t integerToFloat(const Instruction &i, const uint64_t *s) {
 uint64_t floatToFloat(const Instruction &i, const uint64_t *s) {
   double value = cellToDouble(flushed(i, s[0], i.sourceType), i.sourceType);
   if (i.modifiers.toWhole)
-    return saturateFloat(i, roundDouble(roundToWhole(value, i.modifiers.rounding), i.type,
-                                        Rounding::NearestEven));
+    return saturateFloat(
+        i, roundDouble(roundToWhole(value, i.modifiers.rounding), i.type, Rounding::NearestEven));
   return saturateFloat(i, roundDouble(value, i.type, i.modifiers.rounding));
 }
 
@@ -83,7 +83,8 @@ constexpr Form rows[] = {
     {"cvt", integers, integers, "sat", "ds", Action::Evaluate, integerToInteger},
     {"cvt", integers, floats, "rni rzi rmi rpi ftz sat", "ds", Action::Evaluate, floatToInteger},
     {"cvt", floats, integers, "rn rz rm rp sat", "ds", Action::Evaluate, integerToFloat},
-    {"cvt", floats, floats, "rn rz rm rp rni rzi rmi rpi ftz sat", "ds", Action::Evaluate, floatToFloat},
+    {"cvt", floats, floats, "rn rz rm rp rni rzi rmi rpi ftz sat", "ds", Action::Evaluate,
+     floatToFloat},
     {"cvt", "f16x2 bf16x2", "f32", "rn rz", "dss", Action::Evaluate, packHalves},
 };
 

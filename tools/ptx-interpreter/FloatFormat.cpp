@@ -10,9 +10,9 @@ namespace llmc::ptx {
 namespace {
 
 struct Format {
-  int precision;      // bits of the significand, hidden one included
-  int leastExponent;  // of the smallest normal number
-  int largestBiased;  // exponent field of infinity
+  int precision;     // bits of the significand, hidden one included
+  int leastExponent; // of the smallest normal number
+  int largestBiased; // exponent field of infinity
 };
 
 Format formatOf(ScalarType type) {
@@ -90,7 +90,8 @@ uint64_t roundSignificand(bool negative, uint64_t significand, int exponent, Sca
   kept += up;
   int biased = lastBit + (format.precision - 1) - format.leastExponent + 1;
   uint64_t hidden = uint64_t(1) << (format.precision - 1);
-  uint64_t bits = kept < hidden ? kept : (uint64_t(biased) << (format.precision - 1)) + (kept - hidden);
+  uint64_t bits =
+      kept < hidden ? kept : (uint64_t(biased) << (format.precision - 1)) + (kept - hidden);
   if (bits >> (format.precision - 1) >= uint64_t(format.largestBiased))
     bits = overflow(negative, format, rounding);
   return sign | bits;
@@ -155,7 +156,8 @@ uint64_t multiplyRounded(double left, double right, ScalarType type, Rounding ro
   return roundDouble(left * right, type, rounding); // exact in double for narrower factors
 }
 
-uint64_t fusedRounded(double left, double right, double addend, ScalarType type, Rounding rounding) {
+uint64_t fusedRounded(double left, double right, double addend, ScalarType type,
+                      Rounding rounding) {
   if (type == ScalarType::F64)
     return roundDouble(std::fma(left, right, addend), type, rounding);
   return addRounded(left * right, addend, type, rounding);

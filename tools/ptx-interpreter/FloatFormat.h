@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact rounding to the float formats PTX knows, in all four directions, without touching the host's rounding mode.
-// Sums, products, quotients and roots of narrow floats are formed in double and, where inexact, rounded to odd, so that
-// the one rounding to the narrow format is the right one.
+// Exact rounding to the float formats PTX knows, in all four directions, without touching the
+// host's rounding mode. Sums, products, quotients and roots of narrow floats are formed in double
+// and, where inexact, rounded to odd, so that the one rounding to the narrow format is the right
+// one.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_FLOATFORMAT_H
 #define LLMC_TOOLS_PTX_INTERPRETER_FLOATFORMAT_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point arithmetic. Approximate forms (ex2, lg2, rcp.approx, ...) are computed to full precision and rounded
-// once: they agree with a device within the device's own error bound, not bit for bit.
+// Floating-point arithmetic. Approximate forms (ex2, lg2, rcp.approx, ...) are computed to full
+// precision and rounded once: they agree with a device within the device's own error bound, not bit
+// for bit.
 #include "tools/ptx-interpreter/Forms.h"
 
 #include <cmath>
@@ -25,7 +26,8 @@ uint64_t saturate(const Instruction &i, uint64_t cell, ScalarType type) {
   return roundDouble(value > 0 ? std::fmin(value, 1) : 0, type, Rounding::NearestEven);
 }
 
-uint64_t compute(const Instruction &i, const uint64_t *s, unsigned count, ScalarType type, Core core) {
+uint64_t compute(const Instruction &i, const uint64_t *s, unsigned count, ScalarType type,
+                 Core core) {
   double values[3];
   for (unsigned source = 0; source < count; ++source)
     values[source] = cellToDouble(flushed(i, s[source], type), type);
@@ -46,7 +48,8 @@ template <unsigned count, Core core> uint64_t evaluate(const Instruction &i, con
 
 bool isPlainSingle(const Instruction &i) {
   const Modifiers &m = i.modifiers;
-  return i.type == ScalarType::F32 && m.rounding == Rounding::NearestEven && !m.flush && !m.saturate;
+  return i.type == ScalarType::F32 && m.rounding == Rounding::NearestEven && !m.flush &&
+         !m.saturate;
 }
 
 uint64_t single(float value) { return std::isnan(value) ? 0x7fffffff : floatCell(value); }

@@ -32,15 +32,15 @@ struct ComparisonName {
   bool unordered;
 };
 constexpr ComparisonName comparisonNames[] = {
-    {"eq", Comparison::Equal, false},        {"ne", Comparison::NotEqual, false},
-    {"lt", Comparison::Less, false},         {"le", Comparison::LessEqual, false},
-    {"gt", Comparison::Greater, false},      {"ge", Comparison::GreaterEqual, false},
-    {"lo", Comparison::Less, false},         {"ls", Comparison::LessEqual, false},
-    {"hi", Comparison::Greater, false},      {"hs", Comparison::GreaterEqual, false},
-    {"equ", Comparison::Equal, true},        {"neu", Comparison::NotEqual, true},
-    {"ltu", Comparison::Less, true},         {"leu", Comparison::LessEqual, true},
-    {"gtu", Comparison::Greater, true},      {"geu", Comparison::GreaterEqual, true},
-    {"num", Comparison::Number, false},      {"nan", Comparison::NotNumber, true},
+    {"eq", Comparison::Equal, false},   {"ne", Comparison::NotEqual, false},
+    {"lt", Comparison::Less, false},    {"le", Comparison::LessEqual, false},
+    {"gt", Comparison::Greater, false}, {"ge", Comparison::GreaterEqual, false},
+    {"lo", Comparison::Less, false},    {"ls", Comparison::LessEqual, false},
+    {"hi", Comparison::Greater, false}, {"hs", Comparison::GreaterEqual, false},
+    {"equ", Comparison::Equal, true},   {"neu", Comparison::NotEqual, true},
+    {"ltu", Comparison::Less, true},    {"leu", Comparison::LessEqual, true},
+    {"gtu", Comparison::Greater, true}, {"geu", Comparison::GreaterEqual, true},
+    {"num", Comparison::Number, false}, {"nan", Comparison::NotNumber, true},
 };
 
 struct RoundingName {
@@ -60,8 +60,9 @@ struct SpaceName {
   Space space;
 };
 constexpr SpaceName spaceNames[] = {
-    {"global", Space::Global},   {"const", Space::Global},         {"shared", Space::Shared},
-    {"local", Space::Local},     {"shared::cta", Space::Shared},   {"param", Space::Parameter},
+    {"global", Space::Global},          {"const", Space::Global},
+    {"shared", Space::Shared},          {"local", Space::Local},
+    {"shared::cta", Space::Shared},     {"param", Space::Parameter},
     {"param::entry", Space::Parameter},
 };
 
@@ -70,12 +71,13 @@ struct ExchangeName {
   Exchange exchange;
 };
 constexpr ExchangeName exchangeNames[] = {
-    {"up", Exchange::Up},       {"down", Exchange::Down}, {"bfly", Exchange::Butterfly},
-    {"idx", Exchange::Index},   {"all", Exchange::All},   {"any", Exchange::Any},
+    {"up", Exchange::Up},       {"down", Exchange::Down},     {"bfly", Exchange::Butterfly},
+    {"idx", Exchange::Index},   {"all", Exchange::All},       {"any", Exchange::Any},
     {"uni", Exchange::Uniform}, {"ballot", Exchange::Ballot},
 };
 
-/// Notes what a modifier says. Modifiers without an entry (cache hints and the like) have no effect here.
+/// Notes what a modifier says. Modifiers without an entry (cache hints and the like) have no effect
+/// here.
 void apply(std::string_view modifier, Modifiers &modifiers) {
   for (const RoundingName &entry : roundingNames)
     if (entry.name == modifier) {
@@ -115,7 +117,8 @@ void applyComparison(std::string_view modifier, Modifiers &modifiers) {
     }
 }
 
-bool rowMatches(const Form &row, const std::vector<std::string_view> &parts, Instruction &instruction) {
+bool rowMatches(const Form &row, const std::vector<std::string_view> &parts,
+                Instruction &instruction) {
   std::vector<std::string_view> required = split(row.name, '.');
   if (required.front() != parts.front())
     return false;
@@ -231,8 +234,8 @@ bool operandsFit(const Instruction &instruction, const Kernel &kernel, std::stri
   for (size_t index = 0; index < found; ++index) {
     char letter = letters[index < least ? index : index + 1];
     if (!operandFits(letter, instruction, instruction.operands[index], kernel)) {
-      error = "unsupported form '" + instruction.mnemonic + "': operand " + std::to_string(index + 1) +
-              " is of a kind it does not take";
+      error = "unsupported form '" + instruction.mnemonic + "': operand " +
+              std::to_string(index + 1) + " is of a kind it does not take";
       return false;
     }
   }
@@ -243,13 +246,15 @@ bool operandsFit(const Instruction &instruction, const Kernel &kernel, std::stri
 bool moveFits(const Instruction &instruction, std::string &error) {
   bool packs = instruction.operands[1].kind == Operand::Kind::Vector;
   bool unpacks = instruction.operands[0].kind == Operand::Kind::Vector;
-  size_t parts = packs ? instruction.operands[1].elements.size() : instruction.operands[0].elements.size();
+  size_t parts =
+      packs ? instruction.operands[1].elements.size() : instruction.operands[0].elements.size();
   if (!packs && !unpacks)
     return true;
-  if (!(packs && unpacks) && (parts == 2 || parts == 4) &&
-      sizeInBytes(instruction.type) >= parts && instruction.type != ScalarType::Pred)
+  if (!(packs && unpacks) && (parts == 2 || parts == 4) && sizeInBytes(instruction.type) >= parts &&
+      instruction.type != ScalarType::Pred)
     return true;
-  error = "unsupported form '" + instruction.mnemonic + "' with a vector of " + std::to_string(parts);
+  error =
+      "unsupported form '" + instruction.mnemonic + "' with a vector of " + std::to_string(parts);
   return false;
 }
 
@@ -278,7 +283,8 @@ bool actionFits(const Instruction &instruction, const Kernel &kernel, std::strin
   case Action::Store:
     return transferFits(instruction, kernel, error);
   case Action::SetPredicate:
-    if ((instruction.operands.size() > 3) == (instruction.modifiers.combination != Combination::None))
+    if ((instruction.operands.size() > 3) ==
+        (instruction.modifiers.combination != Combination::None))
       return true;
     error = "'" + instruction.mnemonic + "' has " + std::to_string(instruction.operands.size()) +
             " operands, expected a fourth exactly when it combines with and, or, xor";

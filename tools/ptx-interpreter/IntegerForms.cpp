@@ -32,10 +32,13 @@ uint64_t subtract(const Instruction &i, const uint64_t *s) {
   return extend(s[0] - s[1], i.type);
 }
 
-uint64_t multiplyLow(const Instruction &i, const uint64_t *s) { return extend(s[0] * s[1], i.type); }
+uint64_t multiplyLow(const Instruction &i, const uint64_t *s) {
+  return extend(s[0] * s[1], i.type);
+}
 
 uint64_t multiplyHigh(const Instruction &i, const uint64_t *s) {
-  // Two 64-bit unsigned factors can exceed a signed 128-bit product; unsigned wraps to the right bits.
+  // Two 64-bit unsigned factors can exceed a signed 128-bit product; unsigned wraps to the right
+  // bits.
   auto product = static_cast<unsigned __int128>(whole(s[0], i.type)) *
                  static_cast<unsigned __int128>(whole(s[1], i.type));
   return extend(uint64_t(product >> sizeInBits(i.type)), i.type);
@@ -53,7 +56,9 @@ uint64_t multiplyAddHigh(const Instruction &i, const uint64_t *s) {
   return extend(multiplyHigh(i, s) + s[2], i.type);
 }
 
-uint64_t multiplyAddWide(const Instruction &i, const uint64_t *s) { return multiplyWide(i, s) + s[2]; }
+uint64_t multiplyAddWide(const Instruction &i, const uint64_t *s) {
+  return multiplyWide(i, s) + s[2];
+}
 
 uint64_t multiply24(const Instruction &i, const uint64_t *s) {
   auto low24 = [&](uint64_t cell) {
@@ -65,12 +70,14 @@ uint64_t multiply24(const Instruction &i, const uint64_t *s) {
 uint64_t divide(const Instruction &i, const uint64_t *s) {
   Wide divisor = whole(s[1], i.type);
   // Division by zero has no defined value on the device; all ones is what current devices give.
-  return divisor == 0 ? extend(~uint64_t(0), i.type) : extend(uint64_t(whole(s[0], i.type) / divisor), i.type);
+  return divisor == 0 ? extend(~uint64_t(0), i.type)
+                      : extend(uint64_t(whole(s[0], i.type) / divisor), i.type);
 }
 
 uint64_t remainder(const Instruction &i, const uint64_t *s) {
   Wide divisor = whole(s[1], i.type);
-  return divisor == 0 ? extend(s[0], i.type) : extend(uint64_t(whole(s[0], i.type) % divisor), i.type);
+  return divisor == 0 ? extend(s[0], i.type)
+                      : extend(uint64_t(whole(s[0], i.type) % divisor), i.type);
 }
 
 uint64_t minimum(const Instruction &i, const uint64_t *s) {
@@ -90,7 +97,8 @@ uint64_t negate(const Instruction &i, const uint64_t *s) { return extend(0 - s[0
 
 uint64_t absoluteDifference(const Instruction &i, const uint64_t *s) {
   Wide left = whole(s[0], i.type), right = whole(s[1], i.type);
-  return extend(uint64_t((left > right ? left - right : right - left) + whole(s[2], i.type)), i.type);
+  return extend(uint64_t((left > right ? left - right : right - left) + whole(s[2], i.type)),
+                i.type);
 }
 
 /// Four (or two) products of bytes added up: dp4a.

@@ -78,7 +78,8 @@ std::string printable(std::string_view text) {
   return text.size() > 80 ? result + "..." : result;
 }
 
-bool lex(std::string_view text, std::vector<Token> &tokens, uint32_t &errorLine, std::string &error) {
+bool lex(std::string_view text, std::vector<Token> &tokens, uint32_t &errorLine,
+         std::string &error) {
   Cursor cursor{text};
   for (;;) {
     uint32_t start = cursor.line;

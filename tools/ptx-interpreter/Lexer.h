@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts PTX text into words, strings and single punctuation characters, each with its line; comments vanish.
-// A word takes dots and `::` with it, so `ld.global.L2::128B.b32` and `%tid.x` are one token.
+// Cuts PTX text into words, strings and single punctuation characters, each with its line; comments
+// vanish. A word takes dots and `::` with it, so `ld.global.L2::128B.b32` and `%tid.x` are one
+// token.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_LEXER_H
 #define LLMC_TOOLS_PTX_INTERPRETER_LEXER_H
 
@@ -22,7 +23,8 @@ struct Token {
 };
 
 /// All tokens, closed by an End token. On failure returns false and fills line and message.
-bool lex(std::string_view text, std::vector<Token> &tokens, uint32_t &errorLine, std::string &error);
+bool lex(std::string_view text, std::vector<Token> &tokens, uint32_t &errorLine,
+         std::string &error);
 
 /// A found word for a message: control and non-ASCII bytes escaped, cut after 80 bytes.
 std::string printable(std::string_view text);

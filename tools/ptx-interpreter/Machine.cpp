@@ -9,7 +9,8 @@
 
 namespace llmc::ptx {
 
-LoadedModule *Machine::load(std::string_view text, const std::string &fileName, std::string &error) {
+LoadedModule *Machine::load(std::string_view text, const std::string &fileName,
+                            std::string &error) {
   std::optional<Module> module = parseModule(text, fileName, error);
   if (!module)
     return nullptr;
@@ -42,25 +43,32 @@ bool Machine::unload(LoadedModule *module) {
 
 namespace {
 
-uint64_t product(const uint32_t (&extents)[3]) { return uint64_t(extents[0]) * extents[1] * extents[2]; }
+uint64_t product(const uint32_t (&extents)[3]) {
+  return uint64_t(extents[0]) * extents[1] * extents[2];
+}
 
 std::string triple(const uint32_t (&extents)[3]) {
-  return std::to_string(extents[0]) + "," + std::to_string(extents[1]) + "," + std::to_string(extents[2]);
+  return std::to_string(extents[0]) + "," + std::to_string(extents[1]) + "," +
+         std::to_string(extents[2]);
 }
 
 /// Why a launch is refused; empty when it is fine.
 std::string launchError(const Kernel &kernel, const LaunchShape &shape, size_t parameterBytes) {
-  uint64_t threads = shape.block[0] > limits::threadsPerBlock || shape.block[1] > limits::threadsPerBlock ||
+  uint64_t threads = shape.block[0] > limits::threadsPerBlock ||
+                             shape.block[1] > limits::threadsPerBlock ||
                              shape.block[2] > limits::threadsPerBlock
                          ? UINT64_MAX
                          : product(shape.block);
   if (threads == 0 || threads > limits::threadsPerBlock)
-    return "block " + triple(shape.block) + ", expected 1 to " + std::to_string(limits::threadsPerBlock) + " threads";
+    return "block " + triple(shape.block) + ", expected 1 to " +
+           std::to_string(limits::threadsPerBlock) + " threads";
   if (threads > kernel.maximumThreads)
     return "block " + triple(shape.block) + ", expected at most the kernel's .maxntid of " +
            std::to_string(kernel.maximumThreads) + " threads";
-  if (kernel.requiredThreads[0] && !std::equal(shape.block, shape.block + 3, kernel.requiredThreads))
-    return "block " + triple(shape.block) + ", expected the kernel's .reqntid " + triple(kernel.requiredThreads);
+  if (kernel.requiredThreads[0] &&
+      !std::equal(shape.block, shape.block + 3, kernel.requiredThreads))
+    return "block " + triple(shape.block) + ", expected the kernel's .reqntid " +
+           triple(kernel.requiredThreads);
   if (shape.grid[0] == 0 || shape.grid[1] == 0 || shape.grid[2] == 0 || shape.grid[0] > INT32_MAX ||
       shape.grid[1] > 65535 || shape.grid[2] > 65535)
     return "grid " + triple(shape.grid) + ", expected 1 to 2147483647,65535,65535 blocks";
@@ -94,8 +102,9 @@ bool runBlock(LaunchState &state, std::vector<Warp> &warps, uint32_t sharedBytes
       return true;
     for (Warp *warp : waiting)
       if (warp->barrierIdentifier() != waiting.front()->barrierIdentifier()) {
-        warp->reportBarrierMismatch("warps wait at barriers " + std::to_string(waiting.front()->barrierIdentifier()) +
-                                    " and " + std::to_string(warp->barrierIdentifier()) + ", none can go on");
+        warp->reportBarrierMismatch("warps wait at barriers " +
+                                    std::to_string(waiting.front()->barrierIdentifier()) + " and " +
+                                    std::to_string(warp->barrierIdentifier()) + ", none can go on");
         return false;
       }
     state.shared.barrier();
@@ -107,7 +116,8 @@ bool runGrid(LaunchState &state, const LaunchShape &shape, uint32_t sharedBytes)
   uint32_t threads = uint32_t(product(shape.block));
   std::vector<Warp> warps;
   for (uint32_t first = 0; first < threads; first += Warp::width)
-    warps.emplace_back(state, first / Warp::width, std::min(threads - first, uint32_t(Warp::width)));
+    warps.emplace_back(state, first / Warp::width,
+                       std::min(threads - first, uint32_t(Warp::width)));
   for (uint32_t z = 0; z < shape.grid[2]; ++z)
     for (uint32_t y = 0; y < shape.grid[1]; ++y)
       for (uint32_t x = 0; x < shape.grid[0]; ++x) {
@@ -123,13 +133,14 @@ bool runGrid(LaunchState &state, const LaunchShape &shape, uint32_t sharedBytes)
 
 } // namespace
 
-LaunchResult Machine::launch(const LoadedModule &module, const Kernel &kernel, const LaunchShape &shape,
-                             const std::vector<uint8_t> &parameters) {
+LaunchResult Machine::launch(const LoadedModule &module, const Kernel &kernel,
+                             const LaunchShape &shape, const std::vector<uint8_t> &parameters) {
   LaunchResult result;
   result.error = launchError(kernel, shape, parameters.size());
   if (!result.error.empty()) {
     result.refused = true;
-    result.error = module.module.fileName + ": error: launch of kernel '" + kernel.name + "': " + result.error;
+    result.error =
+        module.module.fileName + ": error: launch of kernel '" + kernel.name + "': " + result.error;
     return result;
   }
   ReportLog log;
@@ -144,15 +155,16 @@ LaunchResult Machine::launch(const LoadedModule &module, const Kernel &kernel, c
   result.reports = log.reports();
   result.droppedReports = log.dropped();
   if (!result.reports.empty())
-    result.error = describe(result.completed ? result.reports.front() : result.reports.back(), module.module.fileName);
+    result.error = describe(result.completed ? result.reports.front() : result.reports.back(),
+                            module.module.fileName);
   return result;
 }
 
-bool packParameters(const Kernel &kernel, const std::vector<uint64_t> &values, std::vector<uint8_t> &bytes,
-                    std::string &error) {
+bool packParameters(const Kernel &kernel, const std::vector<uint64_t> &values,
+                    std::vector<uint8_t> &bytes, std::string &error) {
   if (values.size() != kernel.parameters.size()) {
-    error = "kernel '" + kernel.name + "' got " + std::to_string(values.size()) + " arguments, expected " +
-            std::to_string(kernel.parameters.size());
+    error = "kernel '" + kernel.name + "' got " + std::to_string(values.size()) +
+            " arguments, expected " + std::to_string(kernel.parameters.size());
     return false;
   }
   bytes.assign(kernel.parameterBytes, 0);

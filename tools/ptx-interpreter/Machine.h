@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A make-believe device: memory, loaded modules, launches. One value a device; two machines know nothing of each other.
-// Not for concurrent use (the driver table adds a lock).
+// A make-believe device: memory, loaded modules, launches. One value a device; two machines know
+// nothing of each other. Not for concurrent use (the driver table adds a lock).
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_MACHINE_H
 #define LLMC_TOOLS_PTX_INTERPRETER_MACHINE_H
 
@@ -11,8 +11,8 @@
 namespace llmc::ptx {
 
 struct MachineOptions {
-  uint64_t memoryBytes = uint64_t(16) << 30;       // most device memory in use at once
-  uint64_t instructionBudget = uint64_t(1) << 30;  // warp instructions a launch may take
+  uint64_t memoryBytes = uint64_t(16) << 30;      // most device memory in use at once
+  uint64_t instructionBudget = uint64_t(1) << 30; // warp instructions a launch may take
 };
 
 struct LoadedModule {
@@ -45,7 +45,8 @@ public:
   Machine(const Machine &) = delete;
   Machine &operator=(const Machine &) = delete;
 
-  /// Null, with `error` filled, when the text is refused. The machine owns the module until it is unloaded.
+  /// Null, with `error` filled, when the text is refused. The machine owns the module until it is
+  /// unloaded.
   LoadedModule *load(std::string_view text, const std::string &fileName, std::string &error);
   bool unload(LoadedModule *module);
 
@@ -62,10 +63,10 @@ private:
   std::vector<std::unique_ptr<LoadedModule>> modules;
 };
 
-/// Parameter bytes from one 64-bit value an argument; a value's low bytes are taken. Nothing fits by-value structs here.
-/// False with a message when the number of values is wrong.
-bool packParameters(const Kernel &kernel, const std::vector<uint64_t> &values, std::vector<uint8_t> &bytes,
-                    std::string &error);
+/// Parameter bytes from one 64-bit value an argument; a value's low bytes are taken. Nothing fits
+/// by-value structs here. False with a message when the number of values is wrong.
+bool packParameters(const Kernel &kernel, const std::vector<uint64_t> &values,
+                    std::vector<uint8_t> &bytes, std::string &error);
 
 } // namespace llmc::ptx
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ptx-interpreter: runs one kernel of a PTX file on this machine's CPU with arguments from files, and prints what the
-// checkers found and what the launch cost. Exit code 0: clean; 1: an error or a finding; 2: wrong usage.
+// ptx-interpreter: runs one kernel of a PTX file on this machine's CPU with arguments from files,
+// and prints what the checkers found and what the launch cost. Exit code 0: clean; 1: an error or a
+// finding; 2: wrong usage.
 #include "tools/ptx-interpreter/Machine.h"
 
 #include <cinttypes>
@@ -26,8 +27,10 @@ constexpr const char *usageText =
     "  --budget COUNT   warp instructions the launch may take (default 1073741824)\n"
     "  --arg ARG        next parameter of the kernel, one of\n"
     "      in:TYPE:FILE            device pointer to the file's bytes\n"
-    "      out:TYPE:COUNT:FILE     device pointer to uninitialised elements, written to FILE afterwards\n"
-    "      inout:TYPE:FILE:FILE    device pointer to the first file's bytes, written to the second afterwards\n"
+    "      out:TYPE:COUNT:FILE     device pointer to uninitialised elements, written to FILE "
+    "afterwards\n"
+    "      inout:TYPE:FILE:FILE    device pointer to the first file's bytes, written to the second "
+    "afterwards\n"
     "      u32:VALUE u64:VALUE s32:VALUE f32:VALUE\n"
     "    TYPE is a PTX scalar type (f32, u32, f16, ...); files are raw little-endian elements\n"
     "\n"
@@ -74,7 +77,8 @@ bool parseExtents(const std::string &text, uint32_t (&extents)[3]) {
   for (unsigned index = 0; index < 3; ++index) {
     size_t comma = text.find(',', begin);
     uint64_t value = 0;
-    if (!parseNumber(text.substr(begin, comma == std::string::npos ? comma : comma - begin), UINT32_MAX, value))
+    if (!parseNumber(text.substr(begin, comma == std::string::npos ? comma : comma - begin),
+                     UINT32_MAX, value))
       return false;
     extents[index] = uint32_t(value);
     if (comma == std::string::npos)
@@ -135,7 +139,8 @@ bool readFile(const std::string &path, uint64_t most, std::string &bytes, std::s
   }
   std::streamoff size = stream.tellg();
   if (size < 0 || uint64_t(size) > most) {
-    error = path + ": error: found " + std::to_string(size) + " bytes, expected at most " + std::to_string(most);
+    error = path + ": error: found " + std::to_string(size) + " bytes, expected at most " +
+            std::to_string(most);
     return false;
   }
   bytes.resize(size_t(size));
@@ -164,7 +169,8 @@ std::vector<std::string> splitColons(const std::string &text, size_t most) {
 
 class ArgumentReader {
 public:
-  ArgumentReader(Machine &machine, std::vector<Output> &outputs) : machine(machine), outputs(outputs) {}
+  ArgumentReader(Machine &machine, std::vector<Output> &outputs)
+      : machine(machine), outputs(outputs) {}
   /// The parameter's value; a usage message in `usage` or an error in `error` otherwise.
   bool read(const std::string &text, uint64_t &value);
   std::string usage, error;
@@ -181,7 +187,8 @@ bool ArgumentReader::place(const std::string &bytes, uint64_t &address) {
   address = machine.memory().allocate(bytes.size());
   if (address && machine.memory().write(address, bytes.data(), bytes.size()))
     return true;
-  error = "ptx-interpreter: error: no device memory for a buffer of " + std::to_string(bytes.size()) + " bytes";
+  error = "ptx-interpreter: error: no device memory for a buffer of " +
+          std::to_string(bytes.size()) + " bytes";
   return false;
 }
 
@@ -201,7 +208,8 @@ bool ArgumentReader::readBuffer(const std::vector<std::string> &parts, uint64_t 
     }
     address = machine.memory().allocate(count * size);
     if (!address)
-      error = "ptx-interpreter: error: no device memory for " + std::to_string(count * size) + " bytes";
+      error =
+          "ptx-interpreter: error: no device memory for " + std::to_string(count * size) + " bytes";
     outputs.push_back({address, count * size, parts[3]});
     return address != 0;
   }
@@ -209,8 +217,8 @@ bool ArgumentReader::readBuffer(const std::vector<std::string> &parts, uint64_t 
   if (!readFile(parts[2], mostBytes, bytes, error))
     return false;
   if (bytes.empty() || bytes.size() % size) {
-    error = parts[2] + ": error: found " + std::to_string(bytes.size()) + " bytes, expected a multiple of " +
-            std::to_string(size);
+    error = parts[2] + ": error: found " + std::to_string(bytes.size()) +
+            " bytes, expected a multiple of " + std::to_string(size);
     return false;
   }
   if (parts[0] == "inout")
@@ -224,7 +232,8 @@ bool ArgumentReader::readBuffer(const std::vector<std::string> &parts, uint64_t 
 bool ArgumentReader::read(const std::string &text, uint64_t &value) {
   std::vector<std::string> parts = splitColons(text, 4);
   const std::string &kind = parts[0];
-  if ((kind == "in" && parts.size() == 3) || ((kind == "out" || kind == "inout") && parts.size() == 4))
+  if ((kind == "in" && parts.size() == 3) ||
+      ((kind == "out" || kind == "inout") && parts.size() == 4))
     return readBuffer(parts, value);
   if (parts.size() == 2 && (kind == "u32" || kind == "u64") &&
       parseNumber(parts[1], kind == "u32" ? UINT32_MAX : UINT64_MAX, value))
@@ -241,16 +250,18 @@ bool ArgumentReader::read(const std::string &text, uint64_t &value) {
     if (*end == 0)
       return true;
   }
-  usage = "argument is '" + text + "', expected in:TYPE:FILE, out:TYPE:COUNT:FILE, inout:TYPE:FILE:FILE, u32:, "
+  usage = "argument is '" + text +
+          "', expected in:TYPE:FILE, out:TYPE:COUNT:FILE, inout:TYPE:FILE:FILE, u32:, "
           "u64:, s32: or f32:VALUE";
   return false;
 }
 
 void list(const Module &module) {
   for (const Kernel &kernel : module.kernels) {
-    std::printf("kernel %s: %zu instructions, %zu registers, %u bytes shared, %u bytes local a thread\n",
-                kernel.name.c_str(), kernel.code.size(), kernel.registerBits.size(), kernel.dynamicOffset,
-                kernel.localBytes);
+    std::printf(
+        "kernel %s: %zu instructions, %zu registers, %u bytes shared, %u bytes local a thread\n",
+        kernel.name.c_str(), kernel.code.size(), kernel.registerBits.size(), kernel.dynamicOffset,
+        kernel.localBytes);
     for (size_t index = 0; index < kernel.parameters.size(); ++index)
       std::printf("  parameter %zu: %u bytes\n", index, kernel.parameters[index].size);
     std::map<std::string, unsigned> forms;
@@ -265,7 +276,8 @@ void print(const LaunchResult &result, const std::string &file) {
   for (const Report &report : result.reports)
     std::fprintf(stderr, "%s\n", describe(report, file).c_str());
   if (result.droppedReports)
-    std::fprintf(stderr, "%s: note: %" PRIu64 " more findings\n", file.c_str(), result.droppedReports);
+    std::fprintf(stderr, "%s: note: %" PRIu64 " more findings\n", file.c_str(),
+                 result.droppedReports);
   const Counters &counters = result.counters;
   std::printf("warp instructions      %" PRIu64 "\n", counters.instructions);
   std::printf("global accesses        %" PRIu64 "\n", counters.globalAccesses);
@@ -295,7 +307,8 @@ bool writeOutputs(Machine &machine, const std::vector<Output> &outputs, std::str
 int runKernel(Machine &machine, const LoadedModule &module, const Request &request) {
   const Kernel *kernel = module.module.find(request.kernel);
   if (!kernel)
-    return failure(request.file + ": error: has no kernel '" + request.kernel + "', --list prints those it has");
+    return failure(request.file + ": error: has no kernel '" + request.kernel +
+                   "', --list prints those it has");
   std::vector<Output> outputs;
   std::vector<uint64_t> values;
   ArgumentReader reader(machine, outputs);

@@ -32,7 +32,8 @@ uint64_t windowOffset(uint64_t address) { return lowBits(address, 32); }
 
 Space spaceOfGeneric(uint64_t address) {
   uint64_t tag = address >> spaceShift;
-  if (tag == uint64_t(Space::Shared) || tag == uint64_t(Space::Parameter) || tag == uint64_t(Space::Local))
+  if (tag == uint64_t(Space::Shared) || tag == uint64_t(Space::Parameter) ||
+      tag == uint64_t(Space::Local))
     return static_cast<Space>(tag);
   return Space::Global;
 }
@@ -134,7 +135,8 @@ bool GlobalMemory::fill(uint64_t address, uint8_t value, uint64_t size) {
 }
 
 void GlobalMemory::beginLaunch(uint64_t blocks) {
-  // A grid of more blocks than stamps wraps within the launch; its instruction budget ends it long before.
+  // A grid of more blocks than stamps wraps within the launch; its instruction budget ends it long
+  // before.
   if (blocks + 2 > UINT32_MAX - nextStamp) {
     for (auto &entry : buffers)
       entry.second.stamps.clear();
@@ -153,8 +155,8 @@ GlobalMemory::Stamps *GlobalMemory::stampsOf(Buffer &buffer, uint64_t offset) {
   return page ? &page[offset % pageBytes] : nullptr;
 }
 
-void GlobalMemory::checkRaces(Buffer &buffer, uint64_t offset, uint32_t size, bool write, uint32_t stamp,
-                              Findings &findings) {
+void GlobalMemory::checkRaces(Buffer &buffer, uint64_t offset, uint32_t size, bool write,
+                              uint32_t stamp, Findings &findings) {
   for (uint32_t byte = 0; byte < size; ++byte) {
     Stamps *stamps = stampsOf(buffer, offset + byte);
     if (!stamps)
@@ -193,8 +195,10 @@ std::string GlobalMemory::describe(uint64_t address) const {
     return text;
   }
   auto below = std::prev(above);
-  std::snprintf(text, sizeof text, "address 0x%" PRIx64 " is byte %" PRIu64 " of the buffer at 0x%" PRIx64
-                " of %" PRIu64 " bytes", address, address - below->first, below->first, below->second.size);
+  std::snprintf(text, sizeof text,
+                "address 0x%" PRIx64 " is byte %" PRIu64 " of the buffer at 0x%" PRIx64
+                " of %" PRIu64 " bytes",
+                address, address - below->first, below->first, below->second.size);
   return text;
 }
 
@@ -204,7 +208,8 @@ void SharedMemory::reset(uint32_t size) {
   epoch = 1;
 }
 
-uint8_t *SharedMemory::access(uint64_t offset, uint32_t size, bool write, uint32_t warp, Findings &findings) {
+uint8_t *SharedMemory::access(uint64_t offset, uint32_t size, bool write, uint32_t warp,
+                              Findings &findings) {
   if (size > bytes.size() || offset > bytes.size() - size)
     return nullptr;
   for (uint32_t byte = 0; byte < size; ++byte) {

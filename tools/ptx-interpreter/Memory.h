@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory and its checkers. Global memory is a set of buffers at made-up device addresses with guard gaps, so no
-// host address is ever valid. Each byte knows whether it was written and, within a launch, which blocks touched it;
-// each shared byte which warps touched it since the last barrier.
+// Device memory and its checkers. Global memory is a set of buffers at made-up device addresses
+// with guard gaps, so no host address is ever valid. Each byte knows whether it was written and,
+// within a launch, which blocks touched it; each shared byte which warps touched it since the last
+// barrier.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_MEMORY_H
 #define LLMC_TOOLS_PTX_INTERPRETER_MEMORY_H
 
@@ -19,13 +20,15 @@ uint64_t genericAddress(Space space, uint64_t offset);
 uint64_t windowOffset(uint64_t address);
 Space spaceOfGeneric(uint64_t address);
 
-/// Zeroed memory from the C heap, which hands out untouched pages lazily and fails with a null, not an exception.
+/// Zeroed memory from the C heap, which hands out untouched pages lazily and fails with a null, not
+/// an exception.
 struct FreeDeleter {
   void operator()(void *memory) const { std::free(memory); }
 };
 template <typename Element> using HeapArray = std::unique_ptr<Element[], FreeDeleter>;
 template <typename Element> HeapArray<Element> allocateZeroed(size_t count) {
-  return HeapArray<Element>(static_cast<Element *>(std::calloc(count ? count : 1, sizeof(Element))));
+  return HeapArray<Element>(
+      static_cast<Element *>(std::calloc(count ? count : 1, sizeof(Element))));
 }
 
 /// Findings of one access, at most one of each kind.
@@ -39,7 +42,8 @@ class GlobalMemory {
 public:
   explicit GlobalMemory(uint64_t limitBytes) : limit(limitBytes) {}
 
-  /// Device address of a new buffer, 0 when the limit or the host's memory is spent. Its bytes are uninitialised.
+  /// Device address of a new buffer, 0 when the limit or the host's memory is spent. Its bytes are
+  /// uninitialised.
   uint64_t allocate(uint64_t size);
   bool release(uint64_t address);
   uint64_t bytesInUse() const { return inUse; }

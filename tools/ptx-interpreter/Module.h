@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PTX text becomes: a module of kernels, each a list of decoded instructions plus its registers, parameters and
-// the sizes of its shared and local memory. Plain data; the parser fills it, the machine runs it.
+// What a PTX text becomes: a module of kernels, each a list of decoded instructions plus its
+// registers, parameters and the sizes of its shared and local memory. Plain data; the parser fills
+// it, the machine runs it.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_MODULE_H
 #define LLMC_TOOLS_PTX_INTERPRETER_MODULE_H
 
@@ -52,7 +53,16 @@ struct Operand {
   std::vector<Operand> elements;
 };
 
-enum class Comparison : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, Number, NotNumber };
+enum class Comparison : uint8_t {
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Number,
+  NotNumber
+};
 enum class Combination : uint8_t { None, And, Or, Xor };
 enum class Exchange : uint8_t { None, Up, Down, Butterfly, Index, All, Any, Uniform, Ballot };
 
@@ -100,10 +110,10 @@ struct Kernel {
   std::vector<std::string> registerNames;
   std::vector<Instruction> code;
   uint32_t parameterBytes = 0;
-  uint32_t sharedBytes = 0;        // static
+  uint32_t sharedBytes = 0; // static
   uint32_t dynamicAlignment = 16;
-  uint32_t dynamicOffset = 0;      // where dynamic shared memory starts
-  uint32_t localBytes = 0;  // a thread
+  uint32_t dynamicOffset = 0;              // where dynamic shared memory starts
+  uint32_t localBytes = 0;                 // a thread
   uint32_t requiredThreads[3] = {0, 0, 0}; // .reqntid; zeros: any
   uint32_t maximumThreads = 1024;          // .maxntid
 };
@@ -121,7 +131,8 @@ struct Module {
   }
 };
 
-/// What hardware of the modelled kind offers; a text that asks for more is refused, which also bounds memory.
+/// What hardware of the modelled kind offers; a text that asks for more is refused, which also
+/// bounds memory.
 namespace limits {
 constexpr uint32_t textBytes = 16u << 20;
 constexpr uint32_t registers = 65536;

@@ -72,12 +72,14 @@ bool ModuleParser::parseDirective() {
   return parseKernel();
 }
 
-/// A declaration is harmless, since a call is refused where it happens; a definition is refused here.
+/// A declaration is harmless, since a call is refused where it happens; a definition is refused
+/// here.
 bool ModuleParser::parseFunctionDeclaration() {
   uint32_t line = stream.peek().line;
   while (!stream.atEnd()) {
     if (stream.peek().is("{"))
-      return stream.failAt(line, "unsupported directive '.func' with a body; device functions are not modelled, inline them");
+      return stream.failAt(line, "unsupported directive '.func' with a body; device functions are "
+                                 "not modelled, inline them");
     if (stream.next().is(";"))
       return true;
   }
@@ -208,11 +210,12 @@ bool ModuleParser::parseKernel() {
 
 } // namespace
 
-std::optional<Module> parseModule(std::string_view text, const std::string &fileName, std::string &error) {
+std::optional<Module> parseModule(std::string_view text, const std::string &fileName,
+                                  std::string &error) {
   error.clear();
   if (text.size() > limits::textBytes) {
-    error = fileName + ": error: text has " + std::to_string(text.size()) + " bytes, expected at most " +
-            std::to_string(limits::textBytes);
+    error = fileName + ": error: text has " + std::to_string(text.size()) +
+            " bytes, expected at most " + std::to_string(limits::textBytes);
     return std::nullopt;
   }
   std::vector<Token> tokens;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX text to a Module. Anything not understood, down to a modifier, is an error that names the line and the kernel:
-// `file:line: error: in kernel 'k': unsupported form '...'`.
+// PTX text to a Module. Anything not understood, down to a modifier, is an error that names the
+// line and the kernel: `file:line: error: in kernel 'k': unsupported form '...'`.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_PARSER_H
 #define LLMC_TOOLS_PTX_INTERPRETER_PARSER_H
 
@@ -11,7 +11,8 @@
 namespace llmc::ptx {
 
 /// Nothing, with `error` filled, when the text is refused. `fileName` is for messages only.
-std::optional<Module> parseModule(std::string_view text, const std::string &fileName, std::string &error);
+std::optional<Module> parseModule(std::string_view text, const std::string &fileName,
+                                  std::string &error);
 
 } // namespace llmc::ptx
 

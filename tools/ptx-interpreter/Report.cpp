@@ -74,8 +74,9 @@ void ReportLog::clear() {
 }
 
 std::string describe(const Report &report, const std::string &fileName) {
-  std::string text = fileName + ":" + std::to_string(report.line) + ": error: in kernel '" + report.kernel +
-                     "': " + reportKindName(report.kind) + ": '" + report.form + "': " + report.detail;
+  std::string text = fileName + ":" + std::to_string(report.line) + ": error: in kernel '" +
+                     report.kernel + "': " + reportKindName(report.kind) + ": '" + report.form +
+                     "': " + report.detail;
   if (report.count > 1)
     text += " (" + std::to_string(report.count) + " times)";
   return text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter has to say about a launch: findings (each a kind, a place and words) and counters.
+// What the interpreter has to say about a launch: findings (each a kind, a place and words) and
+// counters.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_REPORT_H
 #define LLMC_TOOLS_PTX_INTERPRETER_REPORT_H
 
@@ -50,7 +51,8 @@ struct Report {
 /// Findings, one entry a (kernel, line, kind); entries past the limit are only counted.
 class ReportLog {
 public:
-  /// True when this is the first of its kind at its place, so the caller need not build the detail twice.
+  /// True when this is the first of its kind at its place, so the caller need not build the detail
+  /// twice.
   bool isNew(ReportKind kind, const std::string &kernel, uint32_t line);
   void add(Report report);
   void clear();

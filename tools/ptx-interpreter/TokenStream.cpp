@@ -54,8 +54,8 @@ bool numberFromText(std::string_view text, uint64_t &value) {
 
 bool TokenStream::failAt(uint32_t line, const std::string &message) {
   if (error.empty())
-    error = fileName + ":" + std::to_string(line) + ": error: " +
-            (kernelName.empty() ? "" : "in kernel '" + kernelName + "': ") + message;
+    error = fileName + ":" + std::to_string(line) +
+            ": error: " + (kernelName.empty() ? "" : "in kernel '" + kernelName + "': ") + message;
   return false;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cursor over tokens that remembers the first error; shared by the module and the kernel-body parser.
+// A cursor over tokens that remembers the first error; shared by the module and the kernel-body
+// parser.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_TOKENSTREAM_H
 #define LLMC_TOOLS_PTX_INTERPRETER_TOKENSTREAM_H
 
@@ -16,7 +17,9 @@ public:
   TokenStream(const std::vector<Token> &tokens, std::string fileName)
       : tokens(tokens), fileName(std::move(fileName)) {}
 
-  const Token &peek(size_t ahead = 0) const { return tokens[std::min(position + ahead, tokens.size() - 1)]; }
+  const Token &peek(size_t ahead = 0) const {
+    return tokens[std::min(position + ahead, tokens.size() - 1)];
+  }
   const Token &next() {
     const Token &token = peek();
     if (position + 1 < tokens.size())
@@ -60,11 +63,12 @@ struct Symbol {
 };
 using Symbols = std::unordered_map<std::string_view, Symbol>;
 
-/// Reads a variable declaration from its state-space word to its ';' and places it: shared and local variables in the
-/// kernel, global and const ones in the module.
+/// Reads a variable declaration from its state-space word to its ';' and places it: shared and
+/// local variables in the kernel, global and const ones in the module.
 bool parseVariable(TokenStream &stream, Module &module, Kernel &kernel, Symbols &symbols);
 
-/// Reads a kernel's body from after its '{' to its '}'. `symbols` holds parameters and module variables.
+/// Reads a kernel's body from after its '{' to its '}'. `symbols` holds parameters and module
+/// variables.
 bool parseBody(TokenStream &stream, Module &module, Kernel &kernel, const Symbols &symbols);
 
 /// Value of a spelled integer or of 0f/0F/0d/0D bits; false when it is neither.

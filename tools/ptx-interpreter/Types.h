@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX scalar types: name, size, sign, and how a value of a type sits in a 64-bit register cell.
-// A cell holds a value zero-extended from the register's declared width; narrower reads cut it first.
+// A cell holds a value zero-extended from the register's declared width; narrower reads cut it
+// first.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_TYPES_H
 #define LLMC_TOOLS_PTX_INTERPRETER_TYPES_H
 
@@ -41,9 +42,7 @@ unsigned sizeInBytes(ScalarType type);
 
 inline unsigned sizeInBits(ScalarType type) { return 8 * sizeInBytes(type); }
 inline bool isSigned(ScalarType type) { return type >= ScalarType::S8 && type <= ScalarType::S64; }
-inline bool isFloat(ScalarType type) {
-  return type >= ScalarType::F16 && type <= ScalarType::F64;
-}
+inline bool isFloat(ScalarType type) { return type >= ScalarType::F16 && type <= ScalarType::F64; }
 
 /// The low `bits` bits of a value; 64 and more keep all.
 inline uint64_t lowBits(uint64_t value, unsigned bits) {

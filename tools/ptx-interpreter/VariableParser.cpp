@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables in .shared, .local, .global and .const memory: size, alignment, place, and initial bytes of module variables.
+// Variables in .shared, .local, .global and .const memory: size, alignment, place, and initial
+// bytes of module variables.
 #include "tools/ptx-interpreter/TokenStream.h"
 
 #include <algorithm>
@@ -81,8 +82,8 @@ bool parseInitialiser(TokenStream &stream, const Variable &variable, std::vector
     if (list && stream.accept("}"))
       return true;
     if (index >= variable.count)
-      return stream.fail("more initial values than the " + std::to_string(variable.count) + " elements of '" +
-                         printable(variable.name) + "'");
+      return stream.fail("more initial values than the " + std::to_string(variable.count) +
+                         " elements of '" + printable(variable.name) + "'");
     uint64_t value = 0;
     if (!stream.number(value))
       return false;
@@ -94,10 +95,13 @@ bool parseInitialiser(TokenStream &stream, const Variable &variable, std::vector
   }
 }
 
-uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+uint64_t alignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 /// Takes room at the end of `used`; false when it would pass `most`.
-bool place(TokenStream &stream, const Variable &variable, uint32_t &used, uint64_t most, uint64_t &offset) {
+bool place(TokenStream &stream, const Variable &variable, uint32_t &used, uint64_t most,
+           uint64_t &offset) {
   offset = alignUp(used, variable.alignment);
   uint64_t end = offset + variable.count * sizeInBytes(variable.type);
   if (end > most)

@@ -53,7 +53,8 @@ Warp::Lanes Warp::present() const {
   return lanes;
 }
 
-/// Joins all lanes that stand at this instruction. False when required ones are elsewhere: then the group waits.
+/// Joins all lanes that stand at this instruction. False when required ones are elsewhere: then the
+/// group waits.
 bool Warp::gather(Lanes required) {
   Lanes here = present();
   if (required & live & ~here) {
@@ -73,7 +74,8 @@ Warp::Stop Warp::run() {
       // Everybody waits for somebody: name the first place where they do.
       counter = UINT32_MAX;
       forEachLane(live, [&](unsigned lane) { counter = std::min(counter, counters[lane]); });
-      report(ReportKind::PartialWarp, "reached by part of the lanes it needs only; the others wait elsewhere");
+      report(ReportKind::PartialWarp,
+             "reached by part of the lanes it needs only; the others wait elsewhere");
       return Stop::Failed;
     }
     if (counter >= code.size()) {
@@ -81,7 +83,8 @@ Warp::Stop Warp::run() {
       return Stop::Failed;
     }
     if (launch.budgetLeft == 0) {
-      report(ReportKind::BudgetSpent, "the launch's instruction budget is spent; a loop may never end");
+      report(ReportKind::BudgetSpent,
+             "the launch's instruction budget is spent; a loop may never end");
       return Stop::Failed;
     }
     --launch.budgetLeft;
@@ -158,7 +161,8 @@ Warp::Step Warp::execute(const Instruction &instruction) {
     markValid(instruction.operands[0], lanes);
     return Step::Next;
   case Action::Trap:
-    return lanes ? report(ReportKind::Trapped, "the kernel gave up at " + place(unsigned(__builtin_ctz(lanes))))
+    return lanes ? report(ReportKind::Trapped,
+                          "the kernel gave up at " + place(unsigned(__builtin_ctz(lanes))))
                  : Step::Next;
   default:
     return Step::Next;
@@ -271,11 +275,12 @@ Warp::Step Warp::evaluate(const Instruction &instruction, Lanes lanes) {
   return Step::Next;
 }
 
-/// Copies, packs or unpacks. An uninitialised source makes the destination uninitialised and is no finding yet: compilers
-/// copy undefined values that nobody uses.
+/// Copies, packs or unpacks. An uninitialised source makes the destination uninitialised and is no
+/// finding yet: compilers copy undefined values that nobody uses.
 Warp::Step Warp::move(const Instruction &instruction, Lanes lanes) {
   const Operand &destination = instruction.operands[0], &from = instruction.operands[1];
-  bool packs = from.kind == Operand::Kind::Vector, unpacks = destination.kind == Operand::Kind::Vector;
+  bool packs = from.kind == Operand::Kind::Vector,
+       unpacks = destination.kind == Operand::Kind::Vector;
   const Operand *sources = packs ? from.elements.data() : &from;
   const Operand *targets = unpacks ? destination.elements.data() : &destination;
   size_t sourceCount = packs ? from.elements.size() : 1;
@@ -332,7 +337,9 @@ Warp::Step Warp::setPredicate(const Instruction &instruction, Lanes lanes) {
       return value;
     bool other = (with[lane] & 1) != uint64_t(instruction.operands[3].negated);
     Combination kind = instruction.modifiers.combination;
-    return kind == Combination::And ? value && other : kind == Combination::Or ? value || other : value != other;
+    return kind == Combination::And  ? value && other
+           : kind == Combination::Or ? value || other
+                                     : value != other;
   };
   const Operand &destination = instruction.operands[0];
   bool pair = destination.kind == Operand::Kind::Pair;
@@ -356,7 +363,8 @@ bool Warp::isFirst(ReportKind kind) const {
 Warp::Step Warp::report(ReportKind kind, const std::string &detail) {
   size_t at = std::min<size_t>(counter, launch.kernel.code.size() - 1);
   if (!launch.kernel.code.empty())
-    launch.log.add({kind, launch.kernel.name, launch.kernel.code[at].line, launch.kernel.code[at].mnemonic, detail});
+    launch.log.add({kind, launch.kernel.name, launch.kernel.code[at].line,
+                    launch.kernel.code[at].mnemonic, detail});
   if (!endsLaunch(kind))
     return Step::Next;
   failed = true;
@@ -364,7 +372,8 @@ Warp::Step Warp::report(ReportKind kind, const std::string &detail) {
 }
 
 std::string Warp::place(unsigned lane) const {
-  return "block " + std::to_string(launch.linearBlock) + ", thread " + std::to_string(index * width + lane);
+  return "block " + std::to_string(launch.linearBlock) + ", thread " +
+         std::to_string(index * width + lane);
 }
 
 } // namespace llmc::ptx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp: 32 lanes with their registers, run one instruction at a time for the lanes that share the lowest program
-// counter. Lanes that reach a collective (shfl, vote, barrier) before its other members wait for them.
+// A warp: 32 lanes with their registers, run one instruction at a time for the lanes that share the
+// lowest program counter. Lanes that reach a collective (shfl, vote, barrier) before its other
+// members wait for them.
 #ifndef LLMC_TOOLS_PTX_INTERPRETER_WARP_H
 #define LLMC_TOOLS_PTX_INTERPRETER_WARP_H
 
@@ -18,7 +19,8 @@ template <typename Body> void forEachLane(uint32_t lanes, Body body) {
 
 /// What the warps of a launch share; block fields are set anew for each block.
 struct LaunchState {
-  LaunchState(const Kernel &kernel, GlobalMemory &global, ReportLog &log, const std::vector<uint8_t> &parameters)
+  LaunchState(const Kernel &kernel, GlobalMemory &global, ReportLog &log,
+              const std::vector<uint8_t> &parameters)
       : kernel(kernel), global(global), log(log), parameters(parameters) {}
 
   const Kernel &kernel;
@@ -49,7 +51,9 @@ public:
 
   bool isDone() const { return live == 0; }
   uint64_t barrierIdentifier() const { return barrier; }
-  void reportBarrierMismatch(const std::string &detail) { report(ReportKind::BarrierMismatch, detail); }
+  void reportBarrierMismatch(const std::string &detail) {
+    report(ReportKind::BarrierMismatch, detail);
+  }
 
 private:
   using Lanes = uint32_t; // a bit a lane
@@ -86,7 +90,8 @@ private:
   Step storeMemory(const Instruction &instruction, Lanes lanes);
   Access resolve(const Instruction &instruction, const Operand &operand, unsigned lane) const;
   uint8_t *reach(const Access &access, uint32_t size, bool write, unsigned lane);
-  uint8_t *reachLocal(uint64_t offset, uint32_t size, bool write, unsigned lane, Findings &findings);
+  uint8_t *reachLocal(uint64_t offset, uint32_t size, bool write, unsigned lane,
+                      Findings &findings);
   bool checkAddressRegister(const Operand &operand, Lanes lanes);
   void count(const Access *accesses, unsigned number, uint32_t size, bool write);
 
@@ -105,13 +110,13 @@ private:
   LaunchState &launch;
   uint32_t index;
   Lanes existing;
-  std::vector<uint64_t> cells;  // register * width + lane
-  std::vector<Lanes> valid;     // by register
-  std::vector<uint8_t> local;   // lane * localBytes + offset
+  std::vector<uint64_t> cells;           // register * width + lane
+  std::vector<Lanes> valid;              // by register
+  std::vector<uint8_t> local;            // lane * localBytes + offset
   std::vector<uint8_t> localInitialised; // a bit a byte, per lane rounded up to bytes
-  uint32_t counters[width];     // of lanes not in the running group
+  uint32_t counters[width];              // of lanes not in the running group
   Lanes live = 0, blocked = 0, active = 0;
-  uint32_t counter = 0;         // of the running group
+  uint32_t counter = 0; // of the running group
   uint32_t lowestWaiting = UINT32_MAX;
   uint64_t barrier = 0;
   bool failed = false;

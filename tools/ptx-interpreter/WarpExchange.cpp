@@ -4,8 +4,10 @@
 
 namespace llmc::ptx {
 
-/// Brings together the lanes that the members' masks name. True with the lanes that take part; else `step` says why not.
-bool Warp::gatherMembers(const Instruction &instruction, const Operand &mask, Lanes &lanes, Step &step) {
+/// Brings together the lanes that the members' masks name. True with the lanes that take part; else
+/// `step` says why not.
+bool Warp::gatherMembers(const Instruction &instruction, const Operand &mask, Lanes &lanes,
+                         Step &step) {
   Lanes here = present();
   uint64_t scratch[width];
   const uint64_t *masks = source(mask, here, scratch);
@@ -20,8 +22,8 @@ bool Warp::gatherMembers(const Instruction &instruction, const Operand &mask, La
     return false;
   lanes = predicated(instruction);
   if (lanes & outside) {
-    step = report(ReportKind::PartialWarp,
-                  "a lane is not in its own member mask, at " + place(unsigned(__builtin_ctz(lanes & outside))));
+    step = report(ReportKind::PartialWarp, "a lane is not in its own member mask, at " +
+                                               place(unsigned(__builtin_ctz(lanes & outside))));
     return false;
   }
   if (Lanes missing = required & live & ~lanes; missing && lanes) {
@@ -47,14 +49,16 @@ Warp::Step Warp::blockBarrier(const Instruction &instruction) {
   if (lanes == 0)
     return Step::Next;
   if (lanes != live)
-    return report(ReportKind::PartialWarp, "a barrier of the block is reached by part of a warp only");
+    return report(ReportKind::PartialWarp,
+                  "a barrier of the block is reached by part of a warp only");
   barrier = instruction.operands[0].immediate;
   uint64_t threads = uint64_t(launch.blockSize[0]) * launch.blockSize[1] * launch.blockSize[2];
   uint64_t rounded = (threads + width - 1) / width * width;
   if (instruction.operands.size() > 1 && instruction.operands[1].immediate != rounded)
     return report(ReportKind::BarrierMismatch,
-                  "barrier for " + std::to_string(instruction.operands[1].immediate) + " of the block's " +
-                      std::to_string(rounded) + " threads; barriers of part of a block are not modelled");
+                  "barrier for " + std::to_string(instruction.operands[1].immediate) +
+                      " of the block's " + std::to_string(rounded) +
+                      " threads; barriers of part of a block are not modelled");
   return Step::Barrier;
 }
 
@@ -110,8 +114,9 @@ Warp::Step Warp::shuffle(const Instruction &instruction) {
         shuffleSource(instruction.modifiers.exchange, lane, amounts[lane], controls[lane]);
     inRange |= Lanes(from.inRange) << lane;
     if (!(lanes >> from.lane & 1) && isFirst(ReportKind::ShuffleFromAbsentLane))
-      report(ReportKind::ShuffleFromAbsentLane,
-             "reads lane " + std::to_string(from.lane) + ", which does not take part, at " + place(lane));
+      report(ReportKind::ShuffleFromAbsentLane, "reads lane " + std::to_string(from.lane) +
+                                                    ", which does not take part, at " +
+                                                    place(lane));
     result[lane] = lanes >> from.lane & 1 ? values[from.lane] : 0xdeadbeef;
   });
   const Operand &destination = instruction.operands[0];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores: where an address leads, what the checkers say, and what the access costs in sectors or wavefronts.
+// Loads and stores: where an address leads, what the checkers say, and what the access costs in
+// sectors or wavefronts.
 #include "tools/ptx-interpreter/Warp.h"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ const char *spaceName(Space space) {
   }
 }
 
-/// Passes over the banks: lanes are served in groups of 128 bytes, words of one bank one after the other.
+/// Passes over the banks: lanes are served in groups of 128 bytes, words of one bank one after the
+/// other.
 uint64_t wavefronts(const uint64_t *addresses, unsigned number, uint32_t size) {
   unsigned perPass = std::max(1u, banks * bankBytes / std::max(size, bankBytes));
   uint64_t total = 0;
@@ -83,7 +85,8 @@ uint64_t sectors(const uint64_t *addresses, unsigned number) {
 
 } // namespace
 
-Warp::Access Warp::resolve(const Instruction &instruction, const Operand &operand, unsigned lane) const {
+Warp::Access Warp::resolve(const Instruction &instruction, const Operand &operand,
+                           unsigned lane) const {
   uint64_t address = operand.immediate + (operand.inModuleGlobals ? launch.moduleGlobals : 0);
   if (operand.index >= 0) {
     size_t which = size_t(operand.index);
@@ -96,7 +99,8 @@ Warp::Access Warp::resolve(const Instruction &instruction, const Operand &operan
   return {space == Space::Global ? address : windowOffset(address), space};
 }
 
-uint8_t *Warp::reachLocal(uint64_t offset, uint32_t size, bool write, unsigned lane, Findings &findings) {
+uint8_t *Warp::reachLocal(uint64_t offset, uint32_t size, bool write, unsigned lane,
+                          Findings &findings) {
   uint64_t bytes = launch.kernel.localBytes;
   if (size > bytes || offset > bytes - size)
     return nullptr;
@@ -128,18 +132,23 @@ uint8_t *Warp::reach(const Access &access, uint32_t size, bool write, unsigned l
     bounds = memory ? "" : "thread has " + std::to_string(launch.kernel.localBytes) + " bytes";
     break;
   case Space::Parameter:
-    // Parameters are never written: a store through a generic pointer to one is out of bounds for a device too.
-    if (!write && access.address <= launch.parameters.size() && size <= launch.parameters.size() - access.address)
+    // Parameters are never written: a store through a generic pointer to one is out of bounds for a
+    // device too.
+    if (!write && access.address <= launch.parameters.size() &&
+        size <= launch.parameters.size() - access.address)
       memory = const_cast<uint8_t *>(launch.parameters.data()) + access.address;
-    bounds = memory ? "" : "kernel has " + std::to_string(launch.parameters.size()) + " bytes of parameters";
+    bounds =
+        memory ? ""
+               : "kernel has " + std::to_string(launch.parameters.size()) + " bytes of parameters";
     break;
   default:
     memory = launch.global.access(access.address, size, write, launch.linearBlock, findings);
     bounds = memory ? "" : launch.global.describe(access.address);
   }
   if (!memory) {
-    report(ReportKind::OutOfBounds, std::to_string(size) + " bytes at " + spaceName(access.space) + " address " +
-                                        hexadecimal(access.address) + " (" + bounds + "), at " + place(lane));
+    report(ReportKind::OutOfBounds, std::to_string(size) + " bytes at " + spaceName(access.space) +
+                                        " address " + hexadecimal(access.address) + " (" + bounds +
+                                        "), at " + place(lane));
     return nullptr;
   }
   for (uint32_t rest = findings.kinds; rest; rest &= rest - 1) {
