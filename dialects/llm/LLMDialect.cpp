@@ -83,8 +83,9 @@ uint64_t WeightType::getBytes() const {
 
 LogicalResult KVCacheType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t heads, int64_t key, int64_t value,
                                   Type element, KVLayout layout, int64_t chunk) {
-  if (heads <= 0 || key <= 0 || value <= 0)
-    return emitError() << "heads (" << heads << "), key (" << key << ") and value (" << value << ") expected to be positive";
+  constexpr int64_t most = int64_t(1) << 24; // keeps every product far inside 64 bits
+  if (heads <= 0 || key <= 0 || value <= 0 || heads > most || key > most || value > most)
+    return emitError() << "heads (" << heads << "), key (" << key << ") and value (" << value << ") expected to be 1 to 2^24";
   if (!element.isF32())
     return emitError() << "cache element " << element << " has no kernels, expected f32";
   if (chunk != 64)

@@ -33,10 +33,13 @@ static void printActivationWord(OpAsmPrinter &printer, Operation *, ActivationAt
 /// A value of one line each: ?xW of f32.
 static LogicalResult verifyLines(Operation *op, StringRef what, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (tensor && tensor.getRank() == 2 && tensor.isDynamicDim(0) && !tensor.isDynamicDim(1) && tensor.getDimSize(1) > 0 &&
-      tensor.getElementType().isF32())
-    return success();
-  return op->emitOpError() << "expects " << what << " of type tensor<?xWxf32>, found " << type;
+  if (!tensor || tensor.getRank() != 2 || !tensor.isDynamicDim(0) || tensor.isDynamicDim(1) || tensor.getDimSize(1) <= 0 ||
+      !tensor.getElementType().isF32())
+    return op->emitOpError() << "expects " << what << " of type tensor<?xWxf32>, found " << type;
+  Attribute encoding = tensor.getEncoding();
+  if (encoding && (!isa<PerAttr>(encoding) || lineOf(type) == Line::Row))
+    return op->emitOpError() << "expects " << what << " without encoding or per output or sequence, found " << type;
+  return success();
 }
 
 static LogicalResult verifyAllLines(Operation *op) {
@@ -54,6 +57,13 @@ static LogicalResult verifySameLine(Operation *op, Type a, Type b) {
     return success();
   return op->emitOpError() << "expects operand and result per the same line, found per " << stringifyLine(lineOf(a)) << " and per "
                            << stringifyLine(lineOf(b));
+}
+
+/// What reads the step's tokens, positions or slots has a line for each row.
+static LogicalResult verifyPerRow(Operation *op, StringRef what, Type type) {
+  if (lineOf(type) == Line::Row)
+    return success();
+  return op->emitOpError() << "expects " << what << " per row, found " << type;
 }
 
 /// Looks a weight up and compares its shape; a note points at the weight.
@@ -99,7 +109,9 @@ LogicalResult WeightOp::verify() {
 
 //===--- Rows --------------------------------------------------------------------------------------------------------===//
 
-LogicalResult EmbedOp::verify() { return verifyAllLines(*this); }
+LogicalResult EmbedOp::verify() {
+  return failure(failed(verifyAllLines(*this)) || failed(verifyPerRow(*this, "a result", getResult().getType())));
+}
 LogicalResult EmbedOp::verifySymbolUses(SymbolTableCollection &table) {
   return verifyWeight(*this, table, getTableAttr(), {ShapedType::kDynamic, widthOf(getResult().getType())}, "table");
 }
@@ -147,8 +159,11 @@ LogicalResult SplitOp::verify() {
   if (failed(verifyAllLines(*this)))
     return failure();
   int64_t sum = 0;
-  for (Type part : getParts().getTypes())
+  for (Type part : getParts().getTypes()) {
+    if (failed(verifySameLine(*this, getInput().getType(), part)))
+      return failure();
     sum += widthOf(part);
+  }
   if (sum != widthOf(getInput().getType()))
     return emitOpError() << "expects parts that add up to the row (" << widthOf(getInput().getType()) << "), found " << sum;
   return success();
@@ -184,11 +199,8 @@ LogicalResult MLPOp::verifySymbolUses(SymbolTableCollection &table) {
 //===--- Attention ---------------------------------------------------------------------------------------------------===//
 
 LogicalResult RopeOp::verify() {
-  if (failed(verifyAllLines(*this)))
+  if (failed(verifyAllLines(*this)) || failed(verifyPerRow(*this, "an operand", getInput().getType())))
     return failure();
-  if (getInput().getType() != getResult().getType())
-    return emitOpError() << "expects operand and result of one type, found " << getInput().getType() << " and "
-                         << getResult().getType();
   int64_t width = widthOf(getResult().getType()), heads = getHeads();
   if (heads <= 0 || width % heads)
     return emitOpError() << "expects the row (" << width << ") to be a multiple of heads (" << heads << ")";
@@ -202,7 +214,8 @@ LogicalResult RopeOp::verifySymbolUses(SymbolTableCollection &table) {
 }
 
 LogicalResult KVAppendOp::verify() {
-  if (failed(verifyAllLines(*this)))
+  if (failed(verifyAllLines(*this)) || failed(verifyPerRow(*this, "keys", getKey().getType())) ||
+      failed(verifyPerRow(*this, "values", getValue().getType())))
     return failure();
   KVCacheType cache = getResult().getType();
   int64_t key = widthOf(getKey().getType()), value = widthOf(getValue().getType());
@@ -223,19 +236,18 @@ LogicalResult KVAppendOp::verifySymbolUses(SymbolTableCollection &table) {
 }
 
 LogicalResult KVViewOp::verify() {
-  if (getResult().getType().getCache() != getCache().getType())
-    return emitOpError() << "expects a view of " << getCache().getType() << ", found " << getResult().getType();
   if (getResult().getType().getWindow() < 0)
     return emitOpError() << "expects window >= 0, found " << getResult().getType().getWindow();
   return success();
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyAllLines(*this)))
+  if (failed(verifyAllLines(*this)) || failed(verifyPerRow(*this, "queries", getQuery().getType())) ||
+      failed(verifyPerRow(*this, "a result", getResult().getType())))
     return failure();
   KVCacheType cache = getView().getType().getCache();
   int64_t heads = getHeads();
-  if (heads <= 0 || heads % cache.getHeads()) {
+  if (heads <= 0 || heads > widthOf(getQuery().getType()) || heads % cache.getHeads()) {
     auto diagnostic = emitOpError() << "expects query heads (" << heads << ") to be a multiple of key/value heads ("
                                     << cache.getHeads() << ")";
     diagnostic.attachNote(getView().getLoc()) << "key/value heads come from the view here";
@@ -276,7 +288,8 @@ LogicalResult SpeculativeVerifyOp::verifySymbolUses(SymbolTableCollection &) { r
 //===--- Fused regions -----------------------------------------------------------------------------------------------===//
 
 LogicalResult FusedOp::verify() {
-  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  Block &body = getBody().front();
+  auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
   if (!yield)
     return emitOpError() << "expects llm.yield at its end";
   if (yield.getOperandTypes() != getResultTypes()) {

@@ -31,7 +31,7 @@ def LLM_WeightOp : LLM_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
     ```mlir
     llm.weight @layers.0.qkv : !llm.weight<160x64xf32> from ["layers.0.q", "layers.0.k", "layers.0.v"]
-    llm.weight @rope : !llm.weight<128x4xf32> computed #llm.rope_table<frequencies = array<f32: 1.0, 0.01>, magnitude = 1.0 : f32>
+    llm.weight @rope : !llm.weight<128x4xf32> computed <frequencies = [1.0, 0.01], magnitude = 1.0 : f32>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<LLM_WeightType>:$type,
@@ -56,7 +56,7 @@ def LLM_CacheOp : LLM_Op<"cache", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 def LLM_EmbedOp : LLM_ModelOp<"embed"> {
   let summary = "rows of the embedding table";
   let description = [{
-    `y[r, :] = table[token[r], :]`. Refuses: a result width other than the table's columns.
+    `y[r, :] = table[token[r], :]`. Refuses: a result width other than the table's columns; a result that is not per row.
 
     ```mlir
     %x = llm.embed %step, @embed : tensor<?x64xf32>
@@ -207,11 +207,12 @@ def LLM_KVAppendOp : LLM_Op<"kv_append", [DeclareOpInterfaceMethods<LLM_CostMode
   let hasVerifier = 1;
 }
 
-def LLM_KVViewOp : LLM_Op<"kv_view", [Pure]> {
+def LLM_KVViewOp : LLM_Op<"kv_view", [Pure, TypesMatchWith<"operand is the cache that the view is of", "result", "cache",
+                                                          "::llvm::cast<::llmc::llm::KVViewType>($_self).getCache()">]> {
   let summary = "the part of a cache that each row sees";
   let description = [{
     Row r at position p sees logical positions j with j <= p and, where `window` > 0, p - j < window (the row itself
-    included in the window). Refuses: another cache type than the operand's.
+    included in the window). The result's type names the operand's. Refuses: a negative window.
 
     ```mlir
     %view = llm.kv_view %c, %step : !llm.kv_view<<heads = 1, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>, window = 16>
@@ -219,7 +220,7 @@ def LLM_KVViewOp : LLM_Op<"kv_view", [Pure]> {
   }];
   let arguments = (ins LLM_KVCacheType:$cache, LLM_StepType:$step);
   let results = (outs LLM_KVViewType:$result);
-  let assemblyFormat = "$cache `,` $step attr-dict `:` type($cache) `->` type($result)";
+  let assemblyFormat = "$cache `,` $step attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -231,7 +232,7 @@ def LLM_AttentionOp : LLM_ModelOp<"attention"> {
     not H * key width; scale <= 0.
 
     ```mlir
-    %a = llm.attention %q, %view {heads = 2 : i64, scale = 0.35 : f32} : tensor<?x16xf32>, !llm.kv_view<...> -> tensor<?x16xf32>
+    %a = llm.attention %q, %view {heads = 2 : i64, scale = 0.35 : f32} : tensor<?x16xf32>, !llm.kv_view<<heads = 1, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>, window = 16> -> tensor<?x16xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$query, LLM_KVViewType:$view, I64Attr:$heads, F32Attr:$scale);
@@ -281,7 +282,7 @@ def LLM_FusedOp : LLM_Op<"fused", [SingleBlock, DeclareOpInterfaceMethods<LLM_Co
 
     ```mlir
     %s = llm.fused "layers.0.o" {
-      %y = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x64xf32>
+      %y = llm.linear %x, @o : tensor<?x64xf32> -> tensor<?x64xf32>
       %z = llm.add %y, %x : tensor<?x64xf32>
       llm.yield %z : tensor<?x64xf32>
     } : tensor<?x64xf32>
