@@ -169,11 +169,11 @@ std::string TreeBuilder::pointer() const {
 
 bool TreeBuilder::parse_error(size_t position, const std::string &token,
                               const nlohmann::detail::exception &problem) {
-  size_t end = std::min(position, text.size());
-  size_t line = 1 + static_cast<size_t>(
-                        std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(end), '\n'));
-  size_t lineStart = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);
-  size_t column = lineStart == std::string_view::npos ? end : end - lineStart - 1;
+  // `position` counts the characters read, the offending one included.
+  size_t offender = std::min(position == 0 ? 0 : position - 1, text.size());
+  std::string_view before = text.substr(0, offender);
+  size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
+  size_t column = offender - (line == 1 ? 0 : before.rfind('\n') + 1) + 1;
   std::string_view reason = problem.what();
   size_t expected = reason.rfind("expected ");
   bool named = expected != std::string_view::npos && expected > 0 && reason[expected - 1] == ' ';

@@ -130,15 +130,14 @@ Status Checkpoint::addShards(const std::string &folder, const std::string &index
     return errorAt(indexPath, "/weight_map",
                    "found " + std::to_string(shards.size()) + " files, expected at most " +
                        std::to_string(maxShards));
-  for (const std::string &shard : shards) {
-    std::string path = folder + "/" + shard;
-    if (!exists(path))
+  for (const std::string &shard : shards)
+    if (std::string path = folder + "/" + shard; !exists(path))
       return errorAt(path, "", "found no such file, expected a shard of the model")
           .withNote(
               noteAt(indexPath, "/weight_map", "the index lists it; download all of its files"));
-    if (Status status = addFile(path, &*index, shard); !status)
+  for (const std::string &shard : shards)
+    if (Status status = addFile(folder + "/" + shard, &*index, shard); !status)
       return status;
-  }
   std::vector<std::string> missing;
   for (const auto &[tensor, shard] : *index)
     if (!byName.count(tensor))
