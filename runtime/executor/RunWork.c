@@ -28,6 +28,9 @@ static int isCancelled(llmc_run *run) {
 
 /* False when the run was cancelled before the first `count` commands were complete. */
 static int waitForCommands(llmc_run *run, uint32_t count) {
+  /* Looks at nothing newer than it needs, so that ThreadSanitizer sees a dependency that a command table forgot. */
+  if (atomic_load_explicit(&run->completed, memory_order_acquire) >= count)
+    return 1;
   uint32_t turn = 0;
   while (advanceCompleted(run) < count) {
     if (isCancelled(run))

@@ -5,8 +5,8 @@
  * Rules that hold everywhere:
  *  - Every call gives a status; nothing throws, aborts or exits. Where an `llmc_error *` may be given (NULL: not wanted), it
  *    holds one line for people after a failure and is untouched after success.
- *  - Every struct starts with its own size, set by the caller: `llmc_context_options options = {sizeof options};`. Fields left
- *    at zero mean the default. A larger size than this library knows is accepted, its extra fields are ignored.
+ *  - Every struct starts with its own size, set by the caller: `llmc_error error = {.struct_size = sizeof error};`. Fields
+ *    left at zero mean the default. A larger size than this library knows is accepted, its extra fields are ignored.
  *  - Contexts and models may be used by any number of threads at once. A session and its sequences are used by one thread at a
  *    time (a second gets LLMC_BUSY), but for llmc_session_cancel. Sessions of one model run at the same time.
  *  - Objects keep what they stand on alive: a context that is destroyed before its models goes when the last of them goes.
