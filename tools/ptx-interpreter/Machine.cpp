@@ -150,7 +150,10 @@ LaunchResult Machine::launch(const LoadedModule &module, const Kernel &kernel,
   std::copy(shape.block, shape.block + 3, state.blockSize);
   state.budgetLeft = options.instructionBudget;
   global.beginLaunch(product(shape.grid));
-  result.completed = runGrid(state, shape, kernel.dynamicOffset + shape.dynamicSharedBytes);
+  // The gap before dynamic memory belongs to nobody unless there is some.
+  uint32_t sharedBytes = shape.dynamicSharedBytes ? kernel.dynamicOffset + shape.dynamicSharedBytes
+                                                  : kernel.sharedBytes;
+  result.completed = runGrid(state, shape, sharedBytes);
   result.counters = state.counters;
   result.reports = log.reports();
   result.droppedReports = log.dropped();
