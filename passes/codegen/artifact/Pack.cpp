@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows come in blocks of whole panels, cross the borders between stacked sources, and leave packed.
+#include "passes/codegen/artifact/Pack.h"
+#include "passes/codegen/artifact/Xxh64.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmc::artifact {
+namespace {
+
+// Enough for a disk to stream; a single row or panel may be larger.
+constexpr uint64_t kBlockBytes = 1u << 20;
+constexpr uint64_t kTransposeColumns = 16; // of 4 bytes: one cache line of each row
+
+std::string shapeText(uint64_t rows, uint64_t columns) {
+  return std::to_string(rows) + " x " + std::to_string(columns);
+}
+
+// Vectors joined into one longer vector: each source is one row and their columns add up.
+bool joinsVectors(const PackedWeight &weight) { return weight.rows == 1 && weight.sources.size() > 1; }
+
+Status checkWeight(const PackedWeight &weight, const model::WeightSource &source) {
+  const bool vectors = joinsVectors(weight);
+  uint64_t sum = 0;
+  for (const std::string &name : weight.sources) {
+    const model::TensorInfo *info = source.find(name);
+    if (!info)
+      return errorAt("weights", escaped(weight.name),
+                     "found no tensor '" + escaped(name) + "', expected one of the model's weights");
+    const uint64_t rows = uint64_t(info->rows()), columns = uint64_t(info->columns());
+    if (vectors ? rows != 1 : columns != weight.columns)
+      return errorAt(info->place, escaped(weight.name),
+                     "found shape " + shapeText(rows, columns) + ", expected " +
+                         (vectors ? "1 row" : std::to_string(weight.columns) + " columns"));
+    sum += vectors ? columns : rows;
+  }
+  const uint64_t expected = vectors ? weight.columns : weight.rows;
+  if (sum != expected)
+    return errorAt("weights", escaped(weight.name),
+                   "found " + std::to_string(sum) + (vectors ? " columns" : " rows") +
+                       " in all its sources, expected " + std::to_string(expected));
+  return {};
+}
+
+// The rows of one weight, in order, whatever they are stacked from or computed by.
+class RowReader {
+public:
+  RowReader(const PackedWeight &weight, const model::WeightSource &source,
+            std::map<std::string, uint64_t> &hashes)
+      : weight(weight), source(source), hashes(hashes) {}
+
+  Status read(uint64_t numRows, float *out) {
+    if (weight.computed)
+      return compute(numRows, out);
+    if (joinsVectors(weight))
+      return readVectors(out);
+    while (numRows) {
+      const std::string &name = weight.sources[current];
+      const uint64_t available = uint64_t(source.find(name)->rows()) - next;
+      const uint64_t taken = std::min(available, numRows);
+      if (Status status = source.readRows(name, int64_t(next), int64_t(taken), out); !status)
+        return status;
+      hash.add(out, taken * weight.columns * sizeof(float));
+      out += taken * weight.columns;
+      numRows -= taken;
+      next += taken;
+      if (taken == available)
+        finishSource();
+    }
+    return {};
+  }
+
+private:
+  Status compute(uint64_t numRows, float *out) {
+    for (uint64_t row = 0; row < numRows; ++row, ++next)
+      ropeRow(*weight.computed, next, out + row * weight.columns);
+    return {};
+  }
+
+  Status readVectors(float *out) {
+    for (const std::string &name : weight.sources) {
+      const uint64_t columns = uint64_t(source.find(name)->columns());
+      if (Status status = source.readRows(name, 0, 1, out); !status)
+        return status;
+      hash.add(out, columns * sizeof(float));
+      out += columns;
+      finishSource();
+    }
+    return {};
+  }
+
+  void finishSource() {
+    hashes[weight.sources[current]] = hash.value();
+    hash = Xxh64();
+    ++current;
+    next = 0;
+  }
+
+  const PackedWeight &weight;
+  const model::WeightSource &source;
+  std::map<std::string, uint64_t> &hashes;
+  size_t current = 0;
+  uint64_t next = 0;
+  Xxh64 hash;
+};
+
+class Packer {
+public:
+  Packer(const Tables &tables, const model::WeightSource &source, ByteSink &sink,
+         const Progress &progress)
+      : tables(tables), source(source), sink(sink), progress(progress) {}
+
+  Result<PackReport> run() {
+    for (const PackedWeight &weight : tables.weights)
+      if (Status status = packWeight(weight); !status)
+        return status.takeError();
+    report.hashes.all = all.value();
+    return std::move(report);
+  }
+
+private:
+  Status packWeight(const PackedWeight &weight) {
+    if (Status status = fill(weight.offset - done); !status)
+      return status;
+    one = Xxh64();
+    RowReader reader(weight, source, report.sources);
+    const uint64_t panel = std::max<uint64_t>(weight.panelRows, 1);
+    const uint64_t panels = std::max<uint64_t>(1, kBlockBytes / (panel * weight.columns * sizeof(float)));
+    const uint64_t blockRows = panels * panel;
+    for (uint64_t row = 0; row < weight.rows; row += blockRows)
+      if (Status status = packBlock(weight, reader, std::min(blockRows, weight.rows - row)); !status)
+        return status;
+    report.hashes.weights.push_back(one.value());
+    return {};
+  }
+
+  Status packBlock(const PackedWeight &weight, RowReader &reader, uint64_t numRows) {
+    rows.resize(numRows * weight.columns);
+    if (Status status = reader.read(numRows, rows.data()); !status)
+      return status;
+    if (!weight.panelRows)
+      return put(rows.data(), rows.size() * sizeof(float));
+    const uint64_t panels = (numRows + weight.panelRows - 1) / weight.panelRows;
+    packed.resize(panels * weight.panelRows * weight.columns);
+    packPanels(rows.data(), numRows, weight.columns, weight.panelRows, packed.data());
+    return put(packed.data(), packed.size() * sizeof(float));
+  }
+
+  // The gap before a weight; small in a sane plan, but written in pieces whatever it is.
+  Status fill(uint64_t bytes) {
+    static constexpr char kZeros[4096] = {};
+    for (uint64_t piece; bytes; bytes -= piece) {
+      piece = std::min<uint64_t>(bytes, sizeof kZeros);
+      if (Status status = put(kZeros, piece); !status)
+        return status;
+    }
+    return {};
+  }
+
+  Status put(const void *data, size_t size) {
+    one.add(data, size);
+    all.add(data, size);
+    if (Status status = sink.write(data, size); !status)
+      return status;
+    done += size;
+    if (progress)
+      progress(done, tables.weightsBytes);
+    return {};
+  }
+
+  const Tables &tables;
+  const model::WeightSource &source;
+  ByteSink &sink;
+  const Progress &progress;
+  PackReport report;
+  Xxh64 one;
+  Xxh64 all;
+  uint64_t done = 0;
+  std::vector<float> rows;
+  std::vector<float> packed;
+};
+
+} // namespace
+
+PackReport emptyReport(const Tables &tables) {
+  PackReport report;
+  report.hashes.weights.resize(tables.weights.size());
+  for (const PackedWeight &weight : tables.weights)
+    for (const std::string &name : weight.sources)
+      report.sources[name] = 0;
+  return report;
+}
+
+Status checkSources(const Tables &tables, const model::WeightSource &source) {
+  for (const PackedWeight &weight : tables.weights)
+    if (!weight.computed)
+      if (Status status = checkWeight(weight, source); !status)
+        return status;
+  return {};
+}
+
+Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &source, ByteSink &sink,
+                               const Progress &progress) {
+  if (Status status = checkSources(tables, source); !status)
+    return status.takeError();
+  return Packer(tables, source, sink, progress).run();
+}
+
+void ropeRow(const RopeTable &table, uint64_t position, float *out) {
+  const size_t half = table.frequencies.size();
+  for (size_t i = 0; i < half; ++i) {
+    const float angle = static_cast<float>(position) * table.frequencies[i];
+    out[i] = table.magnitude * static_cast<float>(std::cos(static_cast<double>(angle)));
+    out[half + i] = table.magnitude * static_cast<float>(std::sin(static_cast<double>(angle)));
+  }
+}
+
+void packPanels(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows, float *out) {
+  for (uint64_t first = 0; first < numRows; first += panelRows, out += panelRows * columns) {
+    const uint64_t used = std::min(panelRows, numRows - first);
+    const float *panel = rows + first * columns;
+    if (used < panelRows)
+      std::fill(out, out + panelRows * columns, 0.0f);
+    for (uint64_t begin = 0; begin < columns; begin += kTransposeColumns)
+      for (uint64_t row = 0; row < used; ++row)
+        for (uint64_t k = begin; k < std::min(begin + kTransposeColumns, columns); ++k)
+          out[k * panelRows + row] = panel[row * columns + k];
+  }
+}
+
+void unpack(const PackedWeight &weight, const float *packed, float *out) {
+  if (!weight.panelRows) {
+    std::copy(packed, packed + weight.rows * weight.columns, out);
+    return;
+  }
+  for (uint64_t row = 0; row < weight.rows; ++row) {
+    const float *panel = packed + row / weight.panelRows * weight.panelRows * weight.columns;
+    for (uint64_t k = 0; k < weight.columns; ++k)
+      out[row * weight.columns + k] = panel[k * weight.panelRows + row % weight.panelRows];
+  }
+}
+
+} // namespace llmc::artifact
