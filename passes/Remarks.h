@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Remarks: a decision that a user may wonder about, in MLIR's own remark engine. `passed` says what was done and why,
+// `missed` what was not and why, `analysis` a number. They cost nothing unless a remark engine is installed.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Remarks.h"
+
+namespace llmc {
+
+inline void remarkPassed(mlir::Operation *op, llvm::StringRef pass, llvm::StringRef subject, const llvm::Twine &text) {
+  mlir::remark::passed(op->getLoc(), mlir::remark::RemarkOpts::name(pass).category(pass).subCategory(subject)) << text.str();
+}
+
+inline void remarkMissed(mlir::Operation *op, llvm::StringRef pass, llvm::StringRef subject, const llvm::Twine &text) {
+  mlir::remark::missed(op->getLoc(), mlir::remark::RemarkOpts::name(pass).category(pass).subCategory(subject)) << text.str();
+}
+
+inline void remarkAnalysis(mlir::Operation *op, llvm::StringRef pass, llvm::StringRef subject, const llvm::Twine &text) {
+  mlir::remark::analysis(op->getLoc(), mlir::remark::RemarkOpts::name(pass).category(pass).subCategory(subject)) << text.str();
+}
+
+} // namespace llmc

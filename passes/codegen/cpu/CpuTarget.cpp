@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CPU as a target. Schedules are chosen by shape and register file; measured reasons are in this folder's README.
+#include "passes/codegen/cpu/CpuTarget.h"
+#include "passes/codegen/cpu/CpuLevel.h"
+#include "passes/codegen/cpu/Passes.h"
+#include "passes/graph/Regions.h"
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+
+namespace {
+
+constexpr int64_t kPanelRows = 32;
+constexpr int64_t kChunkBytes = 64 << 10; // memory that a claimed chunk should at least move, to hide the claim
+constexpr int64_t kMostRowTile = 8;
+
+struct Fields {
+  int64_t lanes = 0, kSplit = 1, kvChunk = 0, rowTile = 1, panels = 1, kTile = 0, chunk = 1;
+};
+
+class CpuTarget : public Target {
+public:
+  explicit CpuTarget(cpu::CpuLevel chosen) : level(std::move(chosen)) {
+    description.name = "cpu:" + level.name;
+    description.vectorLanes = level.lanes();
+    description.vectorRegisters = level.vectorRegisters;
+  }
+
+  const TargetFacts &facts() const override { return description; }
+  void addKernelPasses(OpPassManager &passes) const override { cpu::addKernelPasses(passes, level.name); }
+
+  ScheduleAttr schedule(FusedOp region, KernelKind kind, std::string &reason) const override {
+    Fields f;
+    f.lanes = 4 * description.vectorLanes; // four chains hide the latency of an add
+    switch (kind) {
+    case KernelKind::RowWise:
+      f.chunk = chunkOf(widthOf(region->getResult(0).getType()) * 4 * 2);
+      reason = "four vectors of lanes";
+      break;
+    case KernelKind::Linear:
+      linear(region, f, reason);
+      break;
+    case KernelKind::RopeAppend:
+      reason = "one program a row";
+      break;
+    case KernelKind::Attention:
+      f.lanes = description.vectorLanes;
+      f.kvChunk = 64;
+      reason = "one program a row and query head";
+      break;
+    case KernelKind::Verify:
+      reason = "one program a sequence";
+      break;
+    }
+    return ScheduleAttr::get(region.getContext(), f.lanes, f.kSplit, f.kvChunk, f.rowTile, f.panels, f.kTile, f.chunk);
+  }
+
+private:
+  static int64_t chunkOf(int64_t bytesPerProgram) { return std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, bytesPerProgram)); }
+
+  void linear(FusedOp region, Fields &f, std::string &reason) const {
+    int64_t projections = 0, columns = 0;
+    for (Operation &op : region.getBody().front())
+      if (isa<LinearOp, LMHeadOp>(op)) {
+        ++projections;
+        columns = widthOf(op.getOperand(0).getType());
+      }
+    auto graph = region->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(kGraphAttrName);
+    int64_t vectors = kPanelRows / description.vectorLanes; // registers of one accumulator
+    int64_t fits = (description.vectorRegisters - vectors - 1) / (vectors * projections);
+    if (!graph || graph.getValue() != "decode")
+      f.rowTile = std::clamp<int64_t>(int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(fits, 1)))), 1, kMostRowTile);
+    f.kTile = 16;
+    f.chunk = chunkOf(columns * kPanelRows * 4 * projections);
+    reason = llvm::formatv("{0} rows share a loaded weight: {1} of {2} registers hold sums", f.rowTile, f.rowTile * vectors * projections,
+                           description.vectorRegisters)
+                 .str();
+  }
+
+  cpu::CpuLevel level;
+  TargetFacts description;
+};
+
+} // namespace
+
+std::unique_ptr<Target> llmc::createCpuTarget(StringRef level, std::string &error) {
+  std::optional<cpu::CpuLevel> parsed = cpu::parseCpuLevel(level, error);
+  return parsed ? std::make_unique<CpuTarget>(*parsed) : nullptr;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Translates the kernels to LLVM IR, optimises them (O3), and generates code. LLVM ends the process on some errors; here
+// it comes back through a crash recovery point instead.
+#include "passes/codegen/cpu/EmitObject.h"
+#include "llvm-c/Target.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/Instrumentation/ThreadSanitizer.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "passes/codegen/cpu/InstrumentThreads.h"
+#include <mutex>
+
+using namespace mlir;
+using namespace llmc::cpu;
+
+static constexpr const char *kTriple = "x86_64-unknown-linux-gnu";
+
+/// One emission at a time: LLVM's fatal error handler is the process's.
+static std::mutex emissionMutex;
+
+static void onFatalError(void *reason, const char *message, bool) {
+  *static_cast<std::string *>(reason) = message;
+  if (auto *recovery = llvm::CrashRecoveryContext::GetCurrent())
+    recovery->HandleExit(1);
+}
+
+/// Runs `work`; false, with the reason, where LLVM gave up inside.
+static bool runGuarded(llvm::function_ref<void()> work, std::string &reason) {
+  llvm::CrashRecoveryContext::Enable();
+  llvm::install_fatal_error_handler(onFatalError, &reason);
+  llvm::CrashRecoveryContext recovery;
+  bool finished = recovery.RunSafely(work);
+  llvm::remove_fatal_error_handler();
+  llvm::CrashRecoveryContext::Disable();
+  if (!finished && reason.empty())
+    reason = "code generation crashed";
+  return finished;
+}
+
+/// The kernels alone, under their prefixed names, in a module of their own.
+static OwningOpRef<ModuleOp> extractKernels(ModuleOp module, StringRef prefix) {
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto copy = cast<LLVM::LLVMFuncOp>(builder.clone(*function));
+    if (!copy.isExternal())
+      copy.setSymName((prefix + copy.getSymName()).str());
+  }
+  return kernels;
+}
+
+static std::unique_ptr<llvm::TargetMachine> createMachine(const CpuLevel &level, std::string &error) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  llvm::Triple triple(kTriple);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // an fma is one only where the kernel says so
+  options.FunctionSections = true;
+  options.DataSections = true;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, "x86-64", level.llvmFeatures, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static void setFunctionAttributes(llvm::Module &module, const CpuLevel &level) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", "x86-64");
+    function.addFnAttr("target-features", level.llvmFeatures);
+    function.addFnAttr("tune-cpu", level.tuneFor);
+    function.addFnAttr("prefer-vector-width", std::to_string(level.vectorBytes * 8));
+  }
+}
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine, bool instrumentThreads) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  if (!instrumentThreads)
+    return;
+  announceWideAccesses(module);
+  requestThreadSanitizer(module);
+  modules.clear();
+  functions.clear();
+  llvm::ModulePassManager sanitize;
+  sanitize.addPass(llvm::ModuleThreadSanitizerPass());
+  sanitize.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
+  sanitize.run(module, modules);
+}
+
+/// Names that the object needs from elsewhere and that no executor provides.
+static SmallVector<std::string> unexpectedSymbols(ArrayRef<char> object, bool instrumentThreads) {
+  SmallVector<std::string> names;
+  auto file = llvm::object::ObjectFile::createELFObjectFile(
+      llvm::MemoryBufferRef(StringRef(object.data(), object.size()), "kernels"));
+  if (!file) {
+    names.push_back(llvm::toString(file.takeError()));
+    return names;
+  }
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      llvm::consumeError(flags.takeError());
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    bool isOurs = *name == "memcpy" || *name == "memset" || *name == "memmove" || name->empty() ||
+                  (instrumentThreads && name->starts_with("__tsan_"));
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !isOurs)
+      names.push_back(name->str());
+  }
+  return names;
+}
+
+/// Everything between MLIR and bytes; an empty `error` means success.
+static void generate(ModuleOp kernels, const CpuLevel &level, EmitKind kind, const EmitOptions &options,
+                     llvm::SmallVector<char, 0> &bytes, std::string &error) {
+  llvm::LLVMContext context;
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo *info, void *target) {
+        if (info->getSeverity() != llvm::DS_Error)
+          return;
+        llvm::raw_string_ostream stream(*static_cast<std::string *>(target));
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+      },
+      &error);
+  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(kernels, context, "kernels");
+  std::unique_ptr<llvm::TargetMachine> machine = module ? createMachine(level, error) : nullptr;
+  if (!machine) {
+    if (error.empty())
+      error = "the kernels could not be translated to LLVM IR";
+    return;
+  }
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  module->setPICLevel(llvm::PICLevel::BigPIC);
+  setFunctionAttributes(*module, level);
+  optimise(*module, *machine, options.instrumentThreads);
+  llvm::raw_svector_ostream stream(bytes);
+  if (kind == EmitKind::LLVMIR) {
+    module->print(stream, nullptr);
+    return;
+  }
+  llvm::legacy::PassManager generation;
+  auto type = kind == EmitKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (machine->addPassesToEmitFile(generation, stream, nullptr, type)) {
+    error = "this LLVM cannot write that kind of file";
+    return;
+  }
+  generation.run(*module);
+}
+
+FailureOr<llvm::SmallVector<char, 0>> llmc::cpu::emit(ModuleOp module, const CpuLevel &level, EmitKind kind,
+                                                      const EmitOptions &options) {
+  std::lock_guard<std::mutex> guard(emissionMutex);
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  OwningOpRef<ModuleOp> kernels = extractKernels(module, options.prefix);
+  llvm::SmallVector<char, 0> bytes;
+  std::string error;
+  std::string fatal;
+  bool finished = runGuarded([&] { generate(*kernels, level, kind, options, bytes, error); }, fatal);
+  if (!finished || !error.empty())
+    return module.emitError() << "no code for CPU level " << level.name << ": " << (finished ? error : fatal);
+  if (kind == EmitKind::Object) {
+    SmallVector<std::string> unexpected = unexpectedSymbols(bytes, options.instrumentThreads);
+    if (!unexpected.empty())
+      return module.emitError() << "code for CPU level " << level.name << " needs '" << llvm::join(unexpected, "', '")
+                                << "', expected nothing but memcpy, memmove and memset";
+  }
+  return bytes;
+}

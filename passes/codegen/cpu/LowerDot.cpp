@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tile.dot` as register blocks of fused multiply-adds that read the matrix from memory. Which rows and columns share a
+// block is free: an element's own chain of additions is the one that TileOps.td states, so the bits do not depend on it.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/codegen/cpu/KernelLowering.h"
+
+using namespace mlir;
+using namespace llmc::cpu;
+using namespace llmc::tile;
+
+/// Steps of K written out in a loop body: enough to hide the loop's own instructions.
+static constexpr int64_t kUnroll = 4;
+/// Vectors of one row that are multiplied without a loop over them.
+static constexpr int64_t kStraightVectors = 8;
+
+bool llmc::cpu::isUnchangedUntil(LoadOp load, DotOp dot) {
+  Operation *end = load->getBlock()->findAncestorOpInBlock(*dot);
+  auto stores = [](Operation *op) { return op->walk([](StoreOp) { return WalkResult::interrupt(); }).wasInterrupted(); };
+  for (Operation *op = load->getNextNode(); op != end; op = op->getNextNode())
+    if (stores(op))
+      return false;
+  return end == dot || !stores(end);
+}
+
+/// Whether `dot` can take the elements of its row from memory. A masked row can only where the dot stops at the same place.
+bool KernelLowering::readsInPlace(LoadOp load, DotOp dot) {
+  if (dot.getMatrix() == load.getResult() || llvm::is_contained(dot.getAccumulators(), load.getResult()))
+    return false;
+  if (load.getValid() && (dot.getTransposed() || load.getValid() != dot.getValid()))
+    return false;
+  return isUnchangedUntil(load, dot);
+}
+
+/// Where the elements of a row lie: where it was loaded from, or a copy on the stack.
+Value KernelLowering::rowAddress(DotOp op, Value row) {
+  auto source = row.getDefiningOp<LoadOp>();
+  if (source && !values.contains(row))
+    return addressOf(source);
+  Value vector = lookup(row);
+  Value &buffer = rowBuffers[vector];
+  if (!buffer) {
+    buffer = stackBuffer(cast<VectorType>(vector.getType()).getDimSize(0));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(vector);
+    store(vector, buffer);
+  }
+  return buffer;
+}
+
+LogicalResult KernelLowering::lowerDot(DotOp op) {
+  auto matrix = op.getMatrix().getDefiningOp<LoadOp>();
+  for (Value operand : ValueRange{op.getRows().front(), op.getMatrix(), op.getAccumulators().front()})
+    if (!cast<RankedTensorType>(operand.getType()).getElementType().isF32())
+      return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
+  if (!isUnchangedUntil(matrix, op)) {
+    InFlightDiagnostic error = refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
+    error.attachNote(matrix.getLoc()) << "the matrix is loaded here, but read by the dot";
+    return error;
+  }
+  for (Type type : op.getResultTypes())
+    if (failed(convertType(op, type)))
+      return failure();
+  Values rows;
+  for (Value row : op.getRows())
+    rows.push_back(rowAddress(op, row));
+  if (op.getTransposed())
+    lowerDotByTransposed(op, addressOf(matrix), rows);
+  else
+    lowerDotBy(op, addressOf(matrix), rows);
+  return success();
+}
+
+/// Elements from one line of the dot's matrix to the next.
+static int64_t lineStride(DotOp op) {
+  ViewType view = op.getMatrix().getDefiningOp<LoadOp>().getView().getType();
+  return view.getStride(view.getRank() - 2);
+}
+
+/// Cuts columns into registers, and rows x columns into blocks whose sums stay in registers: as many columns as possible,
+/// because each broadcast element of a row is then used for more of them.
+void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
+  int64_t columns = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0), lanes = level.lanes();
+  int64_t registers = llvm::divideCeil(columns, lanes), rowCount = int64_t(rows.size()), budget = level.vectorRegisters - 4;
+  int64_t across = registers;
+  while (across > 1 && across * rowCount > budget)
+    across = (across + 1) / 2;
+  int64_t down = std::min(rowCount, std::max<int64_t>(budget / across, 1));
+  Pieces sums(rowCount);
+  for (int64_t firstRow = 0; firstRow < rowCount; firstRow += down) {
+    int64_t endRow = std::min(firstRow + down, rowCount);
+    ValueRange someRows = rows.slice(firstRow, endRow - firstRow);
+    for (int64_t first = 0; first < registers; first += across) {
+      SmallVector<int64_t> widths;
+      for (int64_t r = first; r < std::min(first + across, registers); ++r)
+        widths.push_back(std::min(lanes, columns - r * lanes));
+      Values inits;
+      for (int64_t row = firstRow; row < endRow; ++row)
+        for (auto [r, width] : llvm::enumerate(widths))
+          inits.push_back(slice(lookup(op.getAccumulators()[row]), (first + int64_t(r)) * lanes, width));
+      Values done = sumOverK(op, offsetBy(matrix, builder.getF32Type(), first * lanes), someRows, widths, inits);
+      for (auto [i, sum] : llvm::enumerate(done))
+        sums[firstRow + int64_t(i / widths.size())].push_back(sum);
+    }
+  }
+  for (auto [row, result] : llvm::enumerate(op.getResults()))
+    values.map(result, join(sums[row]));
+}
+
+/// sums[row][piece] += row[k] * matrix[k, piece], k ascending: a loop in steps of kUnroll, then what is left.
+KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRange rows, ArrayRef<int64_t> widths, Values sums) {
+  Type f32 = builder.getF32Type();
+  int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0), stride = lineStride(op);
+  auto addSteps = [&](Value k, int64_t offset, int64_t steps, Values sums) {
+    Value line = k ? offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, k, index(stride))) : matrix;
+    Values elements;
+    for (Value row : rows)
+      elements.push_back(k ? offsetBy(row, f32, k) : row);
+    for (int64_t i = offset; i < offset + steps; ++i) {
+      Values scalars;
+      for (Value element : elements)
+        scalars.push_back(load(f32, offsetBy(element, f32, i)));
+      int64_t column = 0;
+      for (auto [piece, width] : llvm::enumerate(widths)) {
+        VectorType type = vectorOf(width, f32);
+        Value b = load(type, offsetBy(line, f32, i * stride + column));
+        column += width;
+        for (auto [row, scalar] : llvm::enumerate(scalars)) {
+          Value &sum = sums[row * widths.size() + piece];
+          sum = math::FmaOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, scalar), b, sum);
+        }
+      }
+    }
+    return sums;
+  };
+  auto addLoop = [&](Value from, Value to, int64_t steps, Values inits) -> Values {
+    OpBuilder::InsertionGuard guard(builder);
+    auto loop = scf::ForOp::create(builder, loc, from, to, index(steps), inits);
+    builder.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(builder, loc, addSteps(loop.getInductionVar(), 0, steps, Values(loop.getRegionIterArgs())));
+    return Values(loop.getResults());
+  };
+  if (op.getValid()) {
+    Value end = clampedCount(lookup(op.getValid()), depth);
+    Value rest = arith::RemUIOp::create(builder, loc, end, index(kUnroll));
+    Value whole = arith::SubIOp::create(builder, loc, end, rest);
+    return addLoop(whole, end, 1, addLoop(index(0), whole, kUnroll, sums));
+  }
+  int64_t whole = depth / kUnroll * kUnroll;
+  if (whole <= 2 * kUnroll)
+    return addSteps(Value(), 0, depth, sums);
+  return addSteps(Value(), whole, depth - whole, addLoop(index(0), index(whole), kUnroll, sums));
+}
+
+/// Some lines of the matrix at a time, each with its own lanes; their trees are then summed together.
+void KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ValueRange rows) {
+  Type f32 = builder.getF32Type();
+  int64_t lines = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0), lanes = op.getLanes();
+  int64_t registers = llvm::divideCeil(lanes, int64_t(level.lanes()));
+  int64_t together = 1;
+  while (together * 2 <= lanes && lines % (together * 2) == 0 && together * 2 * registers <= level.vectorRegisters / 2)
+    together *= 2;
+  Values sums;
+  for (size_t row = 0; row < rows.size(); ++row)
+    sums.push_back(stackBuffer(lines));
+  auto loop = scf::ForOp::create(builder, loc, index(0), index(lines), index(together));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value n = loop.getInductionVar();
+    Value line = offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, n, index(lineStride(op))));
+    for (auto [row, sum] : llvm::zip(rows, sums))
+      store(sumRows(laneSums(op, line, row, together)), offsetBy(sum, f32, n));
+  }
+  for (auto [row, result] : llvm::enumerate(op.getResults())) {
+    Value accumulator = lookup(op.getAccumulators()[row]);
+    Value sum = load(accumulator.getType(), sums[row]);
+    values.map(result, arith::AddFOp::create(builder, loc, accumulator, sum).getResult());
+  }
+}
+
+/// lanes[line][l] = sum over k = l, l + lanes, ... of row[k] * matrix[line, k], for `count` lines from `matrix` on.
+KernelLowering::Values KernelLowering::laneSums(DotOp op, Value matrix, Value row, int64_t count) {
+  Type f32 = builder.getF32Type();
+  int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0), stride = lineStride(op);
+  int64_t lanes = op.getLanes(), vectors = depth / lanes;
+  VectorType type = vectorOf(lanes, f32);
+  auto addVectors = [&](Value line, Value row, int64_t first, int64_t steps, Values sums) {
+    for (int64_t i = first; i < first + steps; ++i) {
+      Value a = load(type, offsetBy(row, f32, i * lanes));
+      for (int64_t n = 0; n < count; ++n)
+        sums[n] = math::FmaOp::create(builder, loc, a, load(type, offsetBy(line, f32, n * stride + i * lanes)), sums[n]);
+    }
+    return sums;
+  };
+  Values sums(count, zeros(type));
+  if (vectors <= kStraightVectors)
+    return addVectors(matrix, row, 0, vectors, sums);
+  int64_t whole = vectors / kUnroll * kUnroll;
+  auto loop = scf::ForOp::create(builder, loc, index(0), index(whole * lanes), index(kUnroll * lanes), sums);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value k = loop.getInductionVar();
+    Values next = addVectors(offsetBy(matrix, f32, k), offsetBy(row, f32, k), 0, kUnroll, Values(loop.getRegionIterArgs()));
+    scf::YieldOp::create(builder, loc, next);
+  }
+  return addVectors(matrix, row, whole, vectors - whole, Values(loop.getResults()));
+}

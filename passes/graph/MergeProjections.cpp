@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes linears of one input one linear over the stacked weights (q, k, v), so one command reads the row once. The data do not
+// move: the merged weight names its sources. Gate and up stay apart, since one program needs the same column of both.
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "mlir/IR/Builders.h"
+#include "passes/Remarks.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/Regions.h"
+
+namespace llmc {
+#define GEN_PASS_DEF_MERGEPROJECTIONSPASS
+#include "GraphPasses.h.inc"
+} // namespace llmc
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+
+namespace {
+
+using Group = SmallVector<LinearOp>;
+constexpr StringLiteral kName = "llmc-merge-projections";
+
+bool meetsInActivation(LinearOp linear) { return llvm::any_of(linear->getUsers(), [](Operation *user) { return isa<ActivateOp>(user); }); }
+
+/// Linears of one input in one block, in order, those of an MLP left out.
+SmallVector<Group> collect(ModuleOp module) {
+  llvm::MapVector<std::pair<Value, Block *>, Group> byInput;
+  module.walk([&](LinearOp linear) {
+    if (!meetsInActivation(linear))
+      byInput[{linear.getInput(), linear->getBlock()}].push_back(linear);
+  });
+  SmallVector<Group> groups;
+  for (auto &[input, group] : byInput) {
+    if (group.size() < 2)
+      continue;
+    size_t biased = llvm::count_if(group, [](LinearOp linear) { return bool(linear.getBiasAttr()); });
+    if (biased == 0 || biased == group.size())
+      groups.push_back(group);
+    else
+      remarkMissed(group.front(), kName, group.front().getWeight(),
+                   "not merged: " + Twine(biased) + " of " + Twine(group.size()) + " projections have a bias");
+  }
+  return groups;
+}
+
+/// "layers.0.q", "layers.0.k" -> "layers.0.qk"; with biases "layers.0.q_bias", ... -> "layers.0.qk_bias".
+std::string mergedName(ArrayRef<FlatSymbolRefAttr> parts) {
+  StringRef first = parts.front().getValue();
+  size_t dot = first.rfind('.');
+  std::string name = dot == StringRef::npos ? "" : first.substr(0, dot + 1).str();
+  bool bias = first.ends_with("_bias");
+  for (FlatSymbolRefAttr part : parts) {
+    StringRef last = part.getValue().substr(part.getValue().rfind('.') + 1);
+    last.consume_back("_bias");
+    name += last;
+  }
+  return bias ? name + "_bias" : name;
+}
+
+/// Declares the stacked weight, once for all graphs.
+FlatSymbolRefAttr mergeWeights(ModuleOp module, ArrayRef<FlatSymbolRefAttr> parts) {
+  std::string name = mergedName(parts);
+  auto symbol = FlatSymbolRefAttr::get(module.getContext(), name);
+  if (module.lookupSymbol<WeightOp>(name))
+    return symbol;
+  int64_t rows = 0;
+  SmallVector<Attribute> sources;
+  WeightOp last;
+  for (FlatSymbolRefAttr part : parts) {
+    last = module.lookupSymbol<WeightOp>(part.getValue());
+    rows += last.getType().getShape().front();
+    llvm::append_range(sources, *last.getSources());
+  }
+  SmallVector<int64_t> shape(last.getType().getShape());
+  shape.front() = rows;
+  OpBuilder builder(last);
+  builder.setInsertionPointAfter(last);
+  WeightOp::create(builder, last.getLoc(), name, WeightType::get(module.getContext(), shape, last.getType().getElementType()),
+                   builder.getArrayAttr(sources), RopeTableAttr());
+  return symbol;
+}
+
+void merge(ModuleOp module, Group &group) {
+  LinearOp first = group.front();
+  OpBuilder builder(first);
+  SmallVector<FlatSymbolRefAttr> weights, biases;
+  SmallVector<Type> parts;
+  SmallVector<Location> locations;
+  int64_t width = 0;
+  for (LinearOp linear : group) {
+    weights.push_back(linear.getWeightAttr());
+    if (linear.getBiasAttr())
+      biases.push_back(linear.getBiasAttr());
+    parts.push_back(linear.getResult().getType());
+    locations.push_back(linear.getLoc());
+    width += widthOf(linear.getResult().getType());
+  }
+  Location loc = FusedLoc::get(module.getContext(), locations);
+  Type type = lineTensor(module.getContext(), width, lineOf(first.getInput().getType()));
+  auto merged = LinearOp::create(builder, loc, type, first.getInput(), mergeWeights(module, weights),
+                                 biases.empty() ? FlatSymbolRefAttr() : mergeWeights(module, biases));
+  auto split = SplitOp::create(builder, loc, parts, merged.getResult());
+  remarkPassed(merged, kName, merged.getWeight(), "merged " + Twine(group.size()) + " projections of one input");
+  for (auto [linear, part] : llvm::zip(group, split.getParts())) {
+    linear.getResult().replaceAllUsesWith(part);
+    linear.erase();
+  }
+}
+
+/// Weights that only the linears before the merge named.
+void eraseUnusedWeights(ModuleOp module) {
+  llvm::StringSet<> used;
+  module.walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
+        used.insert(symbol.getValue());
+  });
+  for (WeightOp weight : llvm::make_early_inc_range(module.getOps<WeightOp>()))
+    if (!used.contains(weight.getSymName()))
+      weight.erase();
+}
+
+struct MergeProjectionsPass : llmc::impl::MergeProjectionsPassBase<MergeProjectionsPass> {
+  void runOnOperation() override {
+    SmallVector<Group> groups = collect(getOperation());
+    for (Group &group : groups)
+      merge(getOperation(), group);
+    if (!groups.empty())
+      eraseUnusedWeights(getOperation());
+  }
+};
+
+} // namespace

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel under construction: parameters and shorthand.
+#include "passes/tile/KernelBuilder.h"
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+using namespace llmc::tiles;
+
+int64_t tiles::powerOfTwoAbove(int64_t n) { return int64_t(llvm::PowerOf2Ceil(uint64_t(n))); }
+
+tile::ViewType tiles::viewOf(Type tensor) {
+  auto type = cast<RankedTensorType>(tensor);
+  return tile::ViewType::get(type.getContext(), type.getShape(), type.getElementType());
+}
+
+KernelBuilder::KernelBuilder(FusedOp region, tile::KernelOp kernel, OpBuilder &graph)
+    : body(OpBuilder::atBlockEnd(&kernel.getBody().front())), loc(region.getLoc()), region(region), schedule(region.getScheduleAttr()),
+      kernel(kernel), graph(graph) {
+  launch.chunk = schedule.getChunk();
+}
+
+//===--- Parameters --------------------------------------------------------------------------------------------------===//
+
+Value KernelBuilder::parameter(Value graphValue, Type type) {
+  Value argument = kernel.getBody().addArgument(type, loc);
+  inputs.push_back({graphValue, argument});
+  return argument;
+}
+
+Value KernelBuilder::input(Value tensor) {
+  for (auto &[value, argument] : inputs)
+    if (value == tensor)
+      return argument;
+  return parameter(tensor, viewOf(tensor.getType()));
+}
+
+Value KernelBuilder::weight(FlatSymbolRefAttr symbol) {
+  for (auto &[known, argument] : symbols)
+    if (known == symbol)
+      return argument;
+  WeightType type = lookupWeight(region, symbol).getType();
+  SmallVector<int64_t> shape(type.getShape());
+  if (int64_t panel = type.getLayout().getPanelRows())
+    shape = {int64_t(llvm::divideCeil(type.getRows(), panel)), type.getColumns(), panel};
+  auto view = tile::ViewType::get(body.getContext(), shape, type.getElementType());
+  Value argument = parameter(tile::WeightOp::create(graph, loc, view, symbol), view);
+  symbols.push_back({symbol, argument});
+  return argument;
+}
+
+Value KernelBuilder::cache(FlatSymbolRefAttr symbol, KVCacheType type) {
+  for (auto &[known, argument] : symbols)
+    if (known == symbol)
+      return argument;
+  int64_t block = 0; // every chunk holds all caches of the model
+  for (auto cache : region->getParentOfType<ModuleOp>().getOps<CacheOp>())
+    block += int64_t(cache.getType().getKeyBytes() + cache.getType().getValueBytes());
+  auto kv = tile::KVType::get(body.getContext(), type.getHeads(), type.getKey(), type.getValue(),
+                              type.getLayout() == KVLayout::TokenMajor, block);
+  Value argument = parameter(tile::CacheOp::create(graph, loc, kv, symbol), kv);
+  symbols.push_back({symbol, argument});
+  return argument;
+}
+
+Value KernelBuilder::output(Value yielded) {
+  auto yield = region.getBody().front().getTerminator();
+  for (auto [value, result] : llvm::zip(yield->getOperands(), region.getResults()))
+    if (value == yielded) {
+      launch.replaced.push_back(result);
+      launch.results.push_back(result.getType());
+      break;
+    }
+  outputs.push_back(kernel.getBody().addArgument(viewOf(yielded.getType()), loc));
+  return outputs.back();
+}
+
+void KernelBuilder::finish() {
+  tile::ReturnOp::create(body, loc);
+  Block &block = kernel.getBody().front();
+  for (auto &[value, argument] : inputs)
+    launch.operands.push_back(value);
+  // Read parameters first, written ones last: move each written argument behind.
+  for (Value &output : outputs) {
+    Value moved = block.addArgument(output.getType(), loc);
+    output.replaceAllUsesWith(moved);
+    block.eraseArgument(cast<BlockArgument>(output).getArgNumber());
+    output = block.getArguments().back();
+  }
+  kernel.setFunctionTypeAttr(TypeAttr::get(FunctionType::get(body.getContext(), block.getArgumentTypes(), {})));
+  if (launch.inner != 1)
+    kernel->setAttr("tile.inner", body.getI64IntegerAttr(launch.inner));
+}
+
+//===--- Shorthand ---------------------------------------------------------------------------------------------------===//
+
+Value KernelBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(body, loc, value); }
+
+Value KernelBuilder::filled(int64_t width, double value) {
+  return arith::ConstantOp::create(body, loc, DenseElementsAttr::get(tileType(width), float(value)));
+}
+
+Value KernelBuilder::broadcast(Value element, int64_t width) {
+  return tile::BroadcastOp::create(body, loc, RankedTensorType::get({width}, element.getType()), element);
+}
+
+Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid) {
+  Type element = cast<tile::ViewType>(view.getType()).getElementType();
+  return tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view, indices, valid);
+}
+
+Value KernelBuilder::loadScalar(Value view, ValueRange indices) {
+  Type element = cast<tile::ViewType>(view.getType()).getElementType();
+  return tile::LoadOp::create(body, loc, element, view, indices, Value());
+}
+
+void KernelBuilder::store(Value value, Value view, ValueRange indices, Value valid) {
+  tile::StoreOp::create(body, loc, value, view, indices, valid);
+}
+
+Value KernelBuilder::reduce(tile::Reduction how, Value tile) {
+  return tile::ReduceOp::create(body, loc, cast<RankedTensorType>(tile.getType()).getElementType(), how, tile);
+}
+
+SmallVector<Value> KernelBuilder::loop(Value from, Value to, int64_t step, ValueRange carried, LoopBody fill) {
+  auto loop = scf::ForOp::create(body, loc, from, to, index(step), carried);
+  OpBuilder::InsertionGuard guard(body);
+  if (carried.empty())
+    body.setInsertionPoint(loop.getBody()->getTerminator());
+  else
+    body.setInsertionPointToEnd(loop.getBody());
+  SmallVector<Value> next = fill(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!carried.empty())
+    scf::YieldOp::create(body, loc, next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> KernelBuilder::columns(int64_t width, int64_t tile, ValueRange carried, ColumnBody fill) {
+  int64_t full = width / tile * tile;
+  SmallVector<Value> values(carried);
+  if (full == tile)
+    values = fill(index(0), Value(), values);
+  else if (full > 0)
+    values = loop(index(0), index(full), tile, values, [&](Value at, ValueRange inside) { return fill(at, Value(), inside); });
+  if (full < width)
+    values = fill(index(full), index(width - full), values);
+  return values;
+}

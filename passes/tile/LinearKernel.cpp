@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear kernels: one or two projections of a (normalised) row, with bias, residual sum or activated product on the way out.
+// A program owns `panels` panels of the weight and goes over all rows, `row_tile` at a time: a CPU's nest, where the panel
+// stays in cache. Every output has one chain of fused multiply-adds along K (times k_split, summed left to right), whatever the
+// row tile, so all graphs agree to the bit.
+#include "passes/tile/KernelBuilder.h"
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+using namespace llmc::tiles;
+
+namespace {
+
+/// A projection of the region: linear or lm_head.
+struct Projection {
+  Value input, result;
+  FlatSymbolRefAttr weight, bias;
+};
+
+class LinearKernel {
+public:
+  explicit LinearKernel(KernelBuilder &k) : k(k) {}
+
+  LogicalResult build() {
+    if (failed(collect()))
+      return failure();
+    WeightType weight = lookupWeight(k.region, projections.front().weight).getType();
+    panelRows = weight.getLayout().getPanelRows();
+    columns = weight.getColumns();
+    outputs = weight.getRows();
+    kTile = std::min(k.schedule.getKTile() ? k.schedule.getKTile() : 8, columns);
+    int64_t panels = llvm::divideCeil(outputs, panelRows), perProgram = std::min(k.schedule.getPanels(), panels);
+    k.launch.inner = llvm::divideCeil(panels, perProgram);
+    lineExtent = lineOf(yielded.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
+    target = k.output(yielded);
+    Value first = k.mul(k.programId(tile::Axis::Inner), perProgram);
+    Value last = arith::MinUIOp::create(k.body, k.loc, k.add(first, k.index(perProgram)), k.index(panels));
+    k.loop(first, last, 1, {}, [&](Value panel, ValueRange) {
+      overRows(panel);
+      return SmallVector<Value>();
+    });
+    return success();
+  }
+
+private:
+  LogicalResult collect() {
+    auto yield = k.region.getBody().front().getTerminator();
+    for (Operation &op : k.region.getBody().front().without_terminator()) {
+      if (auto linear = dyn_cast<LinearOp>(op))
+        projections.push_back({linear.getInput(), linear.getResult(), linear.getWeightAttr(), linear.getBiasAttr()});
+      else if (auto head = dyn_cast<LMHeadOp>(op))
+        projections.push_back({head.getInput(), head.getResult(), head.getWeightAttr(), FlatSymbolRefAttr()});
+      else if (!isa<RMSNormOp, AddOp, ActivateOp>(op))
+        return op.emitError() << "no linear kernel holds '" << op.getName() << "'";
+    }
+    if (yield->getNumOperands() != 1)
+      return k.region.emitError() << "expects one result of a linear region, found " << yield->getNumOperands();
+    yielded = yield->getOperand(0);
+    for (Projection &projection : projections) {
+      auto weight = lookupWeight(k.region, projection.weight);
+      if (!weight.getType().getLayout().getPanelRows())
+        return k.region.emitError() << "expects weight " << projection.weight << " in panels, found row-major";
+      if (projection.input != projections.front().input ||
+          weight.getType() != lookupWeight(k.region, projections.front().weight).getType())
+        return k.region.emitError() << "expects projections of one input and one shape";
+    }
+    return success();
+  }
+
+  /// Full row tiles, then single rows.
+  void overRows(Value panel) {
+    int64_t tile = k.schedule.getRowTile();
+    Value rows = k.extent(lineExtent);
+    Value full = tile == 1 ? rows : k.mul(k.div(rows, tile), tile);
+    auto body = [&](int64_t count) {
+      return [&, count](Value row, ValueRange) {
+        rowTile(panel, row, count);
+        return SmallVector<Value>();
+      };
+    };
+    k.loop(k.index(0), full, tile, {}, body(tile));
+    if (tile > 1)
+      k.loop(full, rows, 1, {}, body(1));
+  }
+
+  /// One panel of every projection for `count` rows.
+  void rowTile(Value panel, Value firstRow, int64_t count) {
+    SmallVector<Value> lines;
+    for (int64_t m = 0; m < count; ++m)
+      lines.push_back(m ? k.add(firstRow, k.index(m)) : firstRow);
+    std::vector<RowBody> perRow;
+    perRow.reserve(count);
+    for (Value line : lines)
+      perRow.emplace_back(k).prepare(projections.front().input, line);
+
+    SmallVector<Value> sums = products(panel, lines, perRow);
+    Value column = k.mul(panel, panelRows);
+    Value valid;
+    if (outputs % panelRows)
+      valid = k.sub(k.index(outputs), column);
+    for (int64_t m = 0; m < count; ++m) {
+      for (auto [p, projection] : llvm::enumerate(projections)) {
+        Value sum = sums[p * count + m];
+        if (projection.bias)
+          sum = k.addf(sum, k.load(k.weight(projection.bias), column, panelRows, valid));
+        perRow[m].define(projection.result, sum);
+      }
+      k.store(perRow[m].tileOf(yielded, lines[m], column, panelRows, valid), target, {lines[m], column}, valid);
+    }
+  }
+
+  /// Dot products [projection][row] of one panel: k_split parts of K, summed left to right.
+  SmallVector<Value> products(Value panel, ArrayRef<Value> lines, MutableArrayRef<RowBody> rows) {
+    int64_t parts = std::min(k.schedule.getKSplit(), columns);
+    int64_t perPart = llvm::divideCeil(columns, parts);
+    SmallVector<Value> total;
+    for (int64_t from = 0; from < columns; from += perPart) {
+      SmallVector<Value> part = partialProducts(panel, lines, rows, from, std::min(columns, from + perPart));
+      if (total.empty())
+        total = part;
+      else
+        for (auto [sum, more] : llvm::zip(total, part))
+          sum = k.addf(sum, more);
+    }
+    return total;
+  }
+
+  SmallVector<Value> partialProducts(Value panel, ArrayRef<Value> lines, MutableArrayRef<RowBody> rows, int64_t from, int64_t to) {
+    SmallVector<Value> sums(projections.size() * lines.size(), k.filled(panelRows, 0));
+    int64_t full = from + (to - from) / kTile * kTile;
+    auto dotAt = [&](Value column, int64_t width, ValueRange carried) {
+      SmallVector<Value> tiles, next;
+      for (auto [m, line] : llvm::enumerate(lines))
+        tiles.push_back(rows[m].tileOf(projections.front().input, line, column, width));
+      for (auto [p, projection] : llvm::enumerate(projections)) {
+        auto type = RankedTensorType::get({width, panelRows}, k.body.getF32Type());
+        Value matrix = tile::LoadOp::create(k.body, k.loc, type, k.weight(projection.weight), ValueRange{panel, column, k.index(0)},
+                                            Value());
+        ValueRange before = carried.slice(p * lines.size(), lines.size());
+        auto dot = tile::DotOp::create(k.body, k.loc, before.getTypes(), tiles, matrix, before, Value(), false, 1);
+        llvm::append_range(next, dot.getResults());
+      }
+      return next;
+    };
+    if (full > from)
+      sums = k.loop(k.index(from), k.index(full), kTile, sums, [&](Value column, ValueRange carried) { return dotAt(column, kTile, carried); });
+    if (full < to)
+      sums = dotAt(k.index(full), to - full, sums);
+    return sums;
+  }
+
+  KernelBuilder &k;
+  SmallVector<Projection> projections;
+  Value yielded, target;
+  tile::Extent lineExtent = tile::Extent::Rows;
+  int64_t panelRows = 0, columns = 0, outputs = 0, kTile = 0;
+};
+
+} // namespace
+
+LogicalResult tiles::buildLinear(KernelBuilder &k) { return LinearKernel(k).build(); }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes every fused region a block program and a launch of it. A kernel is built for each region and then looked up by its text: regions
+// of the same kind, shapes, types and schedule share one, so code size does not grow with the number of layers.
+#include "llvm/ADT/StringMap.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/Regions.h"
+#include "passes/tile/KernelBuilder.h"
+
+namespace llmc {
+#define GEN_PASS_DEF_LOWERTOTILEPASS
+#include "TilePasses.h.inc"
+} // namespace llmc
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+
+namespace {
+
+LogicalResult buildKernel(tiles::KernelBuilder &k, KernelKind kind) {
+  switch (kind) {
+  case KernelKind::RowWise:
+    return tiles::buildRowWise(k);
+  case KernelKind::Linear:
+    return tiles::buildLinear(k);
+  case KernelKind::RopeAppend:
+    return tiles::buildRopeAppend(k);
+  case KernelKind::Attention:
+    return tiles::buildAttention(k);
+  case KernelKind::Verify:
+    return tiles::buildVerify(k);
+  }
+  return failure();
+}
+
+/// The kernels of a module by what they say.
+class KernelSet {
+public:
+  explicit KernelSet(ModuleOp module) : module(module) {}
+
+  /// A kernel with the text of `draft`: one that is there already, or the draft under a name of its own.
+  FlatSymbolRefAttr add(tile::KernelOp draft, KernelKind kind) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    draft->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo(false));
+    FlatSymbolRefAttr &known = byText[text];
+    if (known) {
+      draft.erase();
+      return known;
+    }
+    std::string name;
+    do
+      name = (stringify(kind) + "_" + Twine(counters[unsigned(kind)]++)).str();
+    while (module.lookupSymbol(name));
+    draft.setSymName(name);
+    return known = FlatSymbolRefAttr::get(module.getContext(), name);
+  }
+
+private:
+  ModuleOp module;
+  llvm::StringMap<FlatSymbolRefAttr> byText;
+  llvm::DenseMap<unsigned, int> counters;
+};
+
+struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
+  void runOnOperation() override {
+    KernelSet kernels(getOperation());
+    for (FunctionOpInterface graph : graph::graphsOf(getOperation())) {
+      SmallVector<FusedOp> regions(graph.getFunctionBody().front().getOps<FusedOp>());
+      for (FusedOp region : regions)
+        if (failed(lower(region, kernels)))
+          return signalPassFailure();
+      for (FusedOp region : llvm::reverse(regions))
+        region.erase();
+      retypeStep(graph);
+    }
+  }
+
+  LogicalResult lower(FusedOp region, KernelSet &kernels) {
+    if (!region.getScheduleAttr())
+      return region.emitError() << "expects a schedule on fused region \"" << region.getName() << "\": run the schedule stage first";
+    KernelKind kind = kindOf(region);
+    OpBuilder end = OpBuilder::atBlockEnd(getOperation().getBody()), graph(region);
+    Type step = tile::StepType::get(&getContext());
+    auto kernel = tile::KernelOp::create(end, region.getLoc(), "draft", FunctionType::get(&getContext(), step, {}));
+    tiles::KernelBuilder builder(region, kernel, graph);
+    if (failed(buildKernel(builder, kind)))
+      return failure();
+    builder.finish();
+    tiles::Launch &launch = builder.launch;
+    auto op = tile::LaunchOp::create(graph, region.getLoc(), launch.results, kernels.add(kernel, kind), region.getNameAttr(),
+                                     tile::ExtentAttr::get(&getContext(), launch.extent), graph.getI64IntegerAttr(launch.inner),
+                                     graph.getI64IntegerAttr(launch.chunk), mapped(launch.operands), IntegerAttr());
+    for (auto [replaced, result] : llvm::zip(launch.replaced, op.getResults()))
+      results[replaced] = result;
+    for (Value result : region.getResults())
+      if (Value now = results.lookup(result))
+        result.replaceUsesWithIf(now, [&](OpOperand &use) { return isa<func::ReturnOp>(use.getOwner()); });
+    return success();
+  }
+
+  /// Values of the graph as they are now: results of regions are results of launches.
+  SmallVector<Value> mapped(ArrayRef<Value> operands) {
+    return llvm::map_to_vector(operands, [&](Value value) {
+      Value now = results.lookup(value);
+      return now ? now : value;
+    });
+  }
+
+  void retypeStep(FunctionOpInterface graph) {
+    Type step = tile::StepType::get(&getContext());
+    graph.getArgument(0).setType(step);
+    graph.setFunctionTypeAttr(
+        TypeAttr::get(FunctionType::get(&getContext(), {step}, cast<FunctionType>(graph.getFunctionType()).getResults())));
+  }
+
+  llvm::DenseMap<Value, Value> results;
+};
+
+} // namespace

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gives every weight the packed layout that its kernels read: panels for linears, rows for embeddings, norms, biases, tables. A
+// tied head is declared twice, each in its own layout.
+#include "mlir/IR/Builders.h"
+#include "passes/tile/Passes.h"
+
+namespace llmc {
+#define GEN_PASS_DEF_PACKWEIGHTSPASS
+#include "TilePasses.h.inc"
+} // namespace llmc
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+
+namespace {
+
+/// The symbol that a linear multiplies by, if the op is one.
+FlatSymbolRefAttr multiplied(Operation *op) {
+  if (auto linear = dyn_cast<LinearOp>(op))
+    return linear.getWeightAttr();
+  if (auto head = dyn_cast<LMHeadOp>(op))
+    return head.getWeightAttr();
+  return {};
+}
+
+void setMultiplied(Operation *op, FlatSymbolRefAttr symbol) {
+  if (auto linear = dyn_cast<LinearOp>(op))
+    linear.setWeightAttr(symbol);
+  else
+    cast<LMHeadOp>(op).setWeightAttr(symbol);
+}
+
+struct PackWeightsPass : llmc::impl::PackWeightsPassBase<PackWeightsPass> {
+  using PackWeightsPassBase::PackWeightsPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto layout = LayoutAttr::getChecked([&] { return module.emitError(); }, &getContext(), int64_t(panelRows));
+    if (!layout)
+      return signalPassFailure();
+    llvm::MapVector<Attribute, SmallVector<Operation *>> byWeight;
+    llvm::DenseSet<Attribute> readByRows;
+    module.walk([&](Operation *op) {
+      if (FlatSymbolRefAttr symbol = multiplied(op))
+        byWeight[symbol].push_back(op);
+      else if (auto embed = dyn_cast<EmbedOp>(op))
+        readByRows.insert(embed.getTableAttr());
+    });
+    for (auto &[symbol, users] : byWeight)
+      pack(module, cast<FlatSymbolRefAttr>(symbol), users, layout, readByRows.contains(symbol));
+  }
+
+  void pack(ModuleOp module, FlatSymbolRefAttr symbol, ArrayRef<Operation *> users, LayoutAttr layout, bool shared) {
+    auto weight = module.lookupSymbol<WeightOp>(symbol.getValue());
+    if (weight.getType().getLayout().getPanelRows())
+      return;
+    auto packed = WeightType::get(&getContext(), weight.getType().getShape(), weight.getType().getElementType(), layout);
+    if (!shared) {
+      weight.setType(packed);
+      return;
+    }
+    OpBuilder builder(weight);
+    builder.setInsertionPointAfter(weight);
+    std::string name = (symbol.getValue() + ".panels").str();
+    WeightOp::create(builder, weight.getLoc(), name, packed, *weight.getSources(), RopeTableAttr());
+    for (Operation *user : users)
+      setMultiplied(user, FlatSymbolRefAttr::get(&getContext(), name));
+  }
+};
+
+} // namespace

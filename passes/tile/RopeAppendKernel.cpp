@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel between projections and attention: for one row, head by head, q/k norm and rotation; q goes to memory, k and v
+// go to the row's slot of the cache.
+#include "passes/tile/KernelBuilder.h"
+#include "passes/graph/Regions.h"
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+using namespace llmc::tiles;
+
+namespace {
+
+/// Heads of a head-wise value that leaves the region.
+int64_t headsOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto rope = dyn_cast_or_null<RopeOp>(op))
+    return rope.getHeads();
+  if (auto norm = dyn_cast_or_null<RMSNormOp>(op))
+    return norm.getGroups();
+  return 0;
+}
+
+void storeHalves(KernelBuilder &k, HeadTiles tiles, Value view, ValueRange line, Value low, int64_t width) {
+  Value valid = HeadBody(k).validOf(width);
+  SmallVector<Value> at(line);
+  at.push_back(low);
+  k.store(tiles.low, view, at, valid);
+  at.back() = k.add(low, k.index(width / 2));
+  k.store(tiles.high, view, at, valid);
+}
+
+void emitRows(KernelBuilder &k, Value value, Value row) {
+  int64_t heads = headsOf(value), width = widthOf(value.getType()) / heads;
+  Value target = k.output(value);
+  k.loop(k.index(0), k.index(heads), 1, {}, [&](Value head, ValueRange) {
+    storeHalves(k, HeadBody(k).tilesOf(value, row, head, width), target, row, k.mul(head, width), width);
+    return SmallVector<Value>();
+  });
+}
+
+void emitAppend(KernelBuilder &k, KVAppendOp append, Value row) {
+  Value cache = k.cache(append.getCacheAttr(), append.getResult().getType());
+  auto kv = cast<tile::KVType>(cache.getType());
+  Value sequence = k.read(tile::Field::RowSequence, row), slot = k.read(tile::Field::Slots, row);
+  Value chunk = k.div(slot, tile::KVType::kChunk), place = k.rem(slot, tile::KVType::kChunk);
+  for (auto part : {tile::KVPart::Key, tile::KVPart::Value}) {
+    Value source = part == tile::KVPart::Key ? append.getKey() : append.getValue();
+    int64_t width = kv.getWidth(part == tile::KVPart::Key), stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
+    auto view = tile::ViewType::get(k.body.getContext(), {tile::KVType::kChunk, width}, k.body.getF32Type(), {stride, 1});
+    k.loop(k.index(0), k.index(kv.getHeads()), 1, {}, [&](Value head, ValueRange) {
+      HeadTiles tiles = HeadBody(k).tilesOf(source, row, head, width);
+      Value at = tile::KVChunkOp::create(k.body, k.loc, view, part, cache, k.step(), sequence, chunk, head);
+      storeHalves(k, tiles, at, place, k.index(0), width);
+      return SmallVector<Value>();
+    });
+  }
+}
+
+} // namespace
+
+LogicalResult tiles::buildRopeAppend(KernelBuilder &k) {
+  for (Operation &op : k.region.getBody().front().without_terminator())
+    if (!isa<SplitOp, RMSNormOp, RopeOp, KVAppendOp>(op))
+      return op.emitError() << "no head-wise kernel holds '" << op.getName() << "'";
+  k.launch.extent = tile::Extent::Rows;
+  Value row = k.programId(tile::Axis::Line);
+  for (Value value : k.region.getBody().front().getTerminator()->getOperands()) {
+    if (auto append = value.getDefiningOp<KVAppendOp>()) {
+      KVCacheType cache = append.getResult().getType();
+      if (cache.getKey() % 2 || cache.getValue() % 2)
+        return append.emitError() << "expects heads of even width, found " << cache.getKey() << " and " << cache.getValue();
+      emitAppend(k, append, row);
+    } else if (headsOf(value)) {
+      emitRows(k, value, row);
+    } else {
+      return k.region.emitError() << "expects a head-wise region to yield rotations, head norms or a cache";
+    }
+  }
+  return success();
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Row-wise kernels: embedding, norm, gather, sum, activated product, alone or fused. One program a line.
+#include "passes/tile/KernelBuilder.h"
+
+using namespace mlir;
+using namespace llmc;
+using namespace llmc::llm;
+using namespace llmc::tiles;
+
+LogicalResult tiles::buildRowWise(KernelBuilder &k) {
+  auto yield = k.region.getBody().front().getTerminator();
+  for (Operation &op : k.region.getBody().front().without_terminator())
+    if (!isa<EmbedOp, GatherRowsOp, RMSNormOp, AddOp, ActivateOp>(op))
+      return op.emitError() << "no row-wise kernel holds '" << op.getName() << "'";
+  if (yield->getNumOperands() != 1)
+    return k.region.emitError() << "expects one result of a row-wise region, found " << yield->getNumOperands();
+  Value result = yield->getOperand(0);
+  int64_t width = widthOf(result.getType()), lanes = k.schedule.getLanes();
+  k.launch.extent = lineOf(result.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
+  Value line = k.programId(tile::Axis::Line);
+  RowBody rows(k);
+  rows.prepare(result, line);
+  Value target = k.output(result);
+  k.columns(width, lanes, {}, [&](Value column, Value valid, ValueRange) {
+    k.store(rows.tileOf(result, line, column, lanes, valid), target, {line, column}, valid);
+    return SmallVector<Value>();
+  });
+  return success();
+}
