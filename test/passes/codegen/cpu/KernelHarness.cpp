@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/passes/codegen/cpu/KernelHarness.h"
+#include "dialects/tile/TileDialect.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/codegen/cpu/EmitObject.h"
+#include "passes/codegen/cpu/Passes.h"
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace mlir;
+
+namespace llmc::cpu::test {
+
+struct CompiledKernels::Linked {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+CompiledKernels::~CompiledKernels() = default;
+
+static EmitKind emitKind(CompileOptions::Kind kind) {
+  return kind == CompileOptions::Object     ? EmitKind::Object
+         : kind == CompileOptions::Assembly ? EmitKind::Assembly
+                                            : EmitKind::LLVMIR;
+}
+
+std::string compile(const std::string &source, const CompileOptions &options, std::string *errors) {
+  std::string diagnostics;
+  std::optional<CpuLevel> level = parseCpuLevel(options.level, diagnostics);
+  DialectRegistry registry;
+  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect, LLVM::LLVMDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    diagnostics += diagnostic.str() + "\n";
+    return success();
+  });
+  std::string text;
+  if (level)
+    if (OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context)) {
+      PassManager passes(&context);
+      addKernelPasses(passes, options.level);
+      if (succeeded(passes.run(*module)))
+        if (auto bytes = emit(*module, *level, emitKind(options.kind), {options.prefix, options.instrumentThreads}); succeeded(bytes))
+          text.assign(bytes->begin(), bytes->end());
+    }
+  if (errors)
+    *errors = diagnostics;
+  else
+    EXPECT_EQ(diagnostics, "");
+  return text;
+}
+
+CompiledKernels::CompiledKernels(const std::string &source) {
+  step.struct_size = sizeof(step);
+  step.n_rows = step.n_sequences = step.page_chunks = 1;
+  std::string object = compile(source, {});
+  if (object.empty()) {
+    ADD_FAILURE() << "no object for " << source;
+    return;
+  }
+  llvm::ExitOnError check("linking the kernels: ");
+  linked = std::make_unique<Linked>();
+  linked->jit = check(llvm::orc::LLJITBuilder().create());
+  check(linked->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels")));
+}
+
+void CompiledKernels::run(const std::string &kernel, std::vector<void *> operands, uint32_t begin, uint32_t end) {
+  ASSERT_NE(linked, nullptr);
+  auto address = linked->jit->lookup(kernel);
+  if (!address)
+    FAIL() << llvm::toString(address.takeError());
+  // Operands lie in reverse in the table, so that a kernel that ignores its slots is caught.
+  std::vector<void *> table(operands.rbegin(), operands.rend());
+  std::vector<uint16_t> slots;
+  for (size_t i = operands.size(); i-- > 0;)
+    slots.push_back(uint16_t(i));
+  address->toPtr<llmc_kernel_fn>()(table.data(), slots.data(), &step, begin, end);
+}
+
+std::vector<float> randomFloats(size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::vector<float> numbers(count);
+  for (float &number : numbers)
+    number = float(int32_t(generator())) / 2147483648.0f;
+  return numbers;
+}
+
+double ulps(float value, double expected) {
+  float nearest = std::fabs(float(expected));
+  double unit = double(std::nextafter(nearest, INFINITY)) - double(nearest);
+  return std::fabs(double(value) - expected) / unit;
+}
+
+size_t differences(const std::vector<float> &a, const std::vector<float> &b) {
+  size_t count = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    count += std::memcmp(&a[i], &b[i], sizeof(float)) != 0;
+  return count;
+}
+
+} // namespace llmc::cpu::test
