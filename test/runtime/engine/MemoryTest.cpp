@@ -3,6 +3,10 @@
 #include "test/runtime/engine/Support.h"
 #include <fstream>
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+
 namespace llmc::test {
 namespace {
 
@@ -113,7 +117,11 @@ TEST(Memory, ThousandCyclesLeaveNothing) {
   const size_t before = mappedLines();
   cycle(1000);
   EXPECT_EQ(allocator.live, 0);
+#if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer) // whose mappings come and go
   EXPECT_LE(mappedLines(), before + 2);
+#else
+  (void)before;
+#endif
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
     EXPECT_EQ(line.find("demo.so"), std::string::npos) << line;

@@ -40,7 +40,9 @@ public:
     for (uint32_t i = 0; i < threads; ++i)
       pool.emplace_back([this] { work(); });
   }
-  ~ThreadedPool() {
+  ~ThreadedPool() { finish(); }
+  // Runs what is left and ends the threads.
+  void finish() {
     {
       std::lock_guard<std::mutex> lock(mutex);
       stopping = true;
@@ -48,6 +50,7 @@ public:
     wake.notify_all();
     for (std::thread &thread : pool)
       thread.join();
+    pool.clear();
   }
   llmc_pool hooks() {
     return {sizeof(llmc_pool), 0, this,
@@ -87,8 +90,8 @@ llmc_pool inlinePool() {
           [](void *, void (*run)(void *), void *argument) { run(argument); }};
 }
 
-std::vector<uint32_t> runWith(const llmc_pool *pool) {
-  Bench bench({1, pool, demo_delay_llmc_query}, {0, 300, 1, 32, 1, 0});
+std::vector<uint32_t> runWith(const llmc_pool *pool, std::function<void()> drain = [] {}) {
+  Bench bench({1, pool, demo_delay_llmc_query, drain}, {0, 300, 1, 32, 1, 0});
   EXPECT_EQ(bench.prefill(bench.sequence(), someTokens(100)), LLMC_OK) << bench.error.message;
   return bench.logits();
 }
@@ -97,15 +100,13 @@ TEST(HostPool, EveryKindGivesTheSameBits) {
   const std::vector<uint32_t> expected = runWith(nullptr);
   const llmc_pool inlined = inlinePool();
   EXPECT_EQ(runWith(&inlined), expected);
-  {
-    ThreadedPool one(1, 1), serial(4, 1), wide(4, 4);
-    const llmc_pool oneHooks = one.hooks(), serialHooks = serial.hooks(), wideHooks = wide.hooks();
-    EXPECT_EQ(runWith(&oneHooks), expected);
-    EXPECT_EQ(runWith(&wideHooks), expected);
-    Bench bench({1, &serialHooks, demo_delay_llmc_query}, {0, 300, 1, 32, 1, 0});
-    EXPECT_EQ(bench.prefill(bench.sequence(), someTokens(100)), LLMC_OK);
-    EXPECT_EQ(bench.logits(), expected);
-    bench.expectEmpty = false; // the pool may still hold tickets
+  struct {
+    uint32_t workers, threads; // one worker; four tasks one after the other; four at once
+  } const kinds[] = {{1, 1}, {4, 1}, {4, 4}};
+  for (const auto &kind : kinds) {
+    ThreadedPool pool(kind.workers, kind.threads);
+    const llmc_pool hooks = pool.hooks();
+    EXPECT_EQ(runWith(&hooks, [&] { pool.finish(); }), expected) << kind.workers << " workers";
   }
   LatePool none(0);
   const llmc_pool noneHooks = none.hooks();
@@ -116,7 +117,7 @@ TEST(HostPool, EveryKindGivesTheSameBits) {
 TEST(HostPool, TasksRunAfterTheStepDoNoHarm) {
   LatePool pool(2);
   const llmc_pool hooks = pool.hooks();
-  Bench bench({1, &hooks}, {0, 300, 1, 32, 1, 0});
+  Bench bench({1, &hooks, demo_llmc_query, [&] { pool.runAll(); }}, {0, 300, 1, 32, 1, 0});
   llmc_sequence *sequence = bench.sequence();
   ASSERT_EQ(bench.prefill(sequence, someTokens(20)), LLMC_OK);
   EXPECT_EQ(pool.tasks.size(), 2u);
