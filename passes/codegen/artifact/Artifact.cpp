@@ -20,11 +20,6 @@ bool endsWith(const std::string &text, std::string_view end) {
 
 std::string fileName(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
-std::string folderName(const std::string &path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash ? path.substr(0, slash) : "/";
-}
-
 bool isIdentifier(const std::string &name) {
   auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return name.size() <= kMaxNameBytes && isLetter(name[0]) &&
@@ -87,7 +82,7 @@ Result<FilePlan> Writer::plan(const PackReport &report) {
   Result<std::string> tablesObject = writeTablesObject(object);
   if (!tablesObject)
     return tablesObject.takeError();
-  LinkRequest link = {{{"tables.o", *tablesObject}}, querySymbol(request.name), folderName(request.path), request.allowUndefined};
+  LinkRequest link = {{{"tables.o", *tablesObject}}, querySymbol(request.name), request.path, request.allowUndefined};
   for (size_t i = 0; i < request.levels.size(); ++i)
     link.objects.push_back({"kernels-" + std::to_string(i) + ".o", request.levels[i].object});
   link.objects.push_back({"executor.o", request.executor});

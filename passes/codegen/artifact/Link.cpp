@@ -8,7 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ObjCopy/ConfigManager.h"
 #include "llvm/ObjCopy/ObjCopy.h"
-#include "llvm/Object/Binary.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <mutex>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char *kLinkedName = "linked";
 
-Error linkError(llvm::StringRef messages, const std::string &folder) {
+Error linkError(const std::string &output, llvm::StringRef messages, const std::string &folder) {
   std::string text = messages.str();
   for (size_t at; (at = text.find(folder + "/")) != std::string::npos;)
     text.erase(at, folder.size() + 1);
@@ -29,20 +29,20 @@ Error linkError(llvm::StringRef messages, const std::string &folder) {
   llvm::StringRef first = lines.empty() ? llvm::StringRef("no message") : lines.front();
   first.consume_front("ld.lld: ");
   first.consume_front("error: ");
-  Error error = errorAt("link", "", escaped(std::string_view(first.data(), first.size())));
+  Error error = errorAt(output, "link", escaped(std::string_view(first.data(), first.size())));
   for (llvm::StringRef line : llvm::ArrayRef(lines).drop_front(lines.empty() ? 0 : 1).take_front(8))
     error.notes.push_back("note: " + escaped(std::string_view(line.data(), line.size())));
   return error;
 }
 
 // lld's state is global: one link at a time, and none after a crash inside it.
-Status runLinker(const std::vector<std::string> &arguments, const std::string &folder) {
+Status runLinker(const std::string &output, const std::vector<std::string> &arguments, const std::string &folder) {
   static std::mutex mutex;
   static bool canRun = true;
   std::lock_guard<std::mutex> lock(mutex);
   if (!canRun)
-    return errorAt("link", "", "found a linker that crashed in an earlier link of this process, expected to link again; "
-                               "start llmc anew");
+    return errorAt(output, "link", "found a linker that crashed in an earlier link of this process, expected to link again; "
+                                   "start llmc anew");
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -51,13 +51,13 @@ Status runLinker(const std::vector<std::string> &arguments, const std::string &f
   lld::Result result = lld::lldMain(pointers, llvm::nulls(), stream, {{lld::Gnu, &lld::elf::link}});
   canRun = result.canRunAgain;
   if (result.retCode)
-    return linkError(messages, folder);
+    return linkError(output, messages, folder);
   return {};
 }
 
 Result<std::string> link(const LinkRequest &request, std::vector<std::string> arguments,
                          const std::string &versionScript) {
-  Result<ScratchFolder> folder = ScratchFolder::make(request.folder);
+  Result<ScratchFolder> folder = ScratchFolder::make(folderOf(request.output));
   if (!folder)
     return folder.takeError();
   const std::string output = folder->path(kLinkedName);
@@ -74,30 +74,40 @@ Result<std::string> link(const LinkRequest &request, std::vector<std::string> ar
       return path.takeError();
     arguments.push_back(*path);
   }
-  if (Status status = runLinker(arguments, folder->path()); !status)
+  if (Status status = runLinker(request.output, arguments, folder->path()); !status)
     return status.takeError();
   return folder->read(kLinkedName);
 }
 
-Result<std::string> localise(const std::string &object, const std::string &exported) {
-  auto failed = [](llvm::Error error) {
-    return errorAt("link", "", "found an object whose symbols cannot be made local: " + escaped(llvm::toString(std::move(error))));
-  };
-  llvm::Expected<std::unique_ptr<llvm::object::Binary>> binary =
-      llvm::object::createBinary(llvm::MemoryBufferRef(object, "model.o"));
-  if (!binary)
-    return failed(binary.takeError());
+Error objectError(const std::string &output, llvm::Error error) {
+  return errorAt(output, "link", "found an object that cannot be read: " + escaped(llvm::toString(std::move(error))));
+}
+
+// lld -r leaves undefined symbols alone; the user's link would be the first to miss them.
+Status checkDefined(const LinkRequest &request, const llvm::object::ObjectFile &object) {
+  for (const llvm::object::SymbolRef &symbol : object.symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return objectError(request.output, llvm::joinErrors(flags.takeError(), name.takeError()));
+    if (*flags & llvm::object::SymbolRef::SF_Undefined && !name->empty())
+      return errorAt(request.output, "link", "undefined symbol: " + escaped(name->str()));
+  }
+  return {};
+}
+
+Result<std::string> localise(const LinkRequest &request, llvm::object::Binary &object) {
   llvm::objcopy::ConfigManager config;
-  auto pattern = llvm::objcopy::NameOrPattern::create(exported, llvm::objcopy::MatchStyle::Literal,
+  auto pattern = llvm::objcopy::NameOrPattern::create(request.exported, llvm::objcopy::MatchStyle::Literal,
                                                       [](llvm::Error error) { return error; });
   if (!pattern)
-    return failed(pattern.takeError());
+    return objectError(request.output, pattern.takeError());
   if (llvm::Error error = config.Common.SymbolsToKeepGlobal.addMatcher(std::move(pattern)))
-    return failed(std::move(error));
+    return objectError(request.output, std::move(error));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  if (llvm::Error error = llvm::objcopy::executeObjcopyOnBinary(config, **binary, stream))
-    return failed(std::move(error));
+  if (llvm::Error error = llvm::objcopy::executeObjcopyOnBinary(config, object, stream))
+    return objectError(request.output, std::move(error));
   return std::string(bytes.data(), bytes.size());
 }
 
@@ -110,10 +120,17 @@ Result<std::string> linkSharedObject(const LinkRequest &request) {
 }
 
 Result<std::string> linkRelocatable(const LinkRequest &request) {
-  Result<std::string> object = link(request, {"-r"}, "");
+  Result<std::string> bytes = link(request, {"-r"}, "");
+  if (!bytes)
+    return bytes;
+  llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> object =
+      llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(*bytes, "model.o"));
   if (!object)
-    return object;
-  return localise(*object, request.exported);
+    return objectError(request.output, object.takeError());
+  if (!request.allowUndefined)
+    if (Status status = checkDefined(request, **object); !status)
+      return status.takeError();
+  return localise(request, **object);
 }
 
 } // namespace llmc::artifact

@@ -18,9 +18,9 @@ struct LinkInput {
 
 struct LinkRequest {
   std::vector<LinkInput> objects;
-  std::string exported;             // the one symbol that stays visible
-  std::string folder;               // where the scratch folder is made; must be writable
-  bool allowUndefined = false;      // for instrumented objects, whose runtime is in the program
+  std::string exported;        // the one symbol that stays visible
+  std::string output;          // for messages; the scratch folder is made beside it
+  bool allowUndefined = false; // for instrumented objects, whose runtime is in the program
 };
 
 // A shared object without DT_NEEDED; unused sections are dropped.

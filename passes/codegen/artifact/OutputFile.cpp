@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // POSIX files. Small writes are gathered, large ones go straight through.
 #include "passes/codegen/artifact/OutputFile.h"
+#include "passes/codegen/artifact/ScratchFolder.h"
 
 #include "llvm/Support/Signals.h"
 
@@ -20,11 +21,6 @@ constexpr size_t kBufferBytes = 1u << 18;
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kLargestWrite = size_t(1) << 30;
 constexpr int kNameTries = 100;
-
-std::string folderOf(const std::string &path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash ? path.substr(0, slash) : "/";
-}
 
 } // namespace
 

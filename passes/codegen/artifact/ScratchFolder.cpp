@@ -10,6 +10,11 @@
 
 namespace llmc::artifact {
 
+std::string folderOf(const std::string &path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash ? path.substr(0, slash) : "/";
+}
+
 Result<ScratchFolder> ScratchFolder::make(const std::string &parent) {
   std::string pattern = parent + "/.llmc-link-XXXXXX";
   if (!mkdtemp(pattern.data()))

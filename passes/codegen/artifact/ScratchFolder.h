@@ -10,6 +10,9 @@
 
 namespace llmc::artifact {
 
+// The folder part of a path: "." where it names none.
+std::string folderOf(const std::string &path);
+
 class ScratchFolder {
 public:
   // A fresh folder inside `parent`.
