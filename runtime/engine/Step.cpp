@@ -100,11 +100,12 @@ static llmc_status checkPrefill(const llmc_session &session, const llmc_sequence
   const uint32_t room = std::min(session.shape.maxTokens - session.heldTokens,
                                  session.model.artifact->limits.max_positions - sequence.length);
   if (n_tokens > room)
-    return fail(error, LLMC_SESSION_FULL,
-                "prefill: error: found %u tokens, expected at most %u: the sequence holds %u of %u, "
-                "the session %u of %u; make the session with a larger max_tokens",
-                n_tokens, room, sequence.length, session.model.artifact->limits.max_positions,
-                session.heldTokens, session.shape.maxTokens);
+    return fail(
+        error, LLMC_SESSION_FULL,
+        "prefill: error: found %u tokens, expected at most %u: the sequence holds %u of %u, "
+        "the session %u of %u; make the session with a larger max_tokens",
+        n_tokens, room, sequence.length, session.model.artifact->limits.max_positions,
+        session.heldTokens, session.shape.maxTokens);
   return LLMC_OK;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The checks of a step, in the order of the descriptor. They give no message: the engine names what is wrong before it comes
- * here, and a caller that goes past the engine learns that its descriptor was refused before anything was written.
+ * The checks of a step, in the order of the descriptor. They give no message: the engine names what
+ * is wrong before it comes here, and a caller that goes past the engine learns that its descriptor
+ * was refused before anything was written.
  */
 #include "runtime/executor/CheckStep.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Says whether a step descriptor stays inside the memory that a session lends: counts, row and page indices, tokens.
+ * Says whether a step descriptor stays inside the memory that a session lends: counts, row and page
+ * indices, tokens.
  */
 #ifndef LLMC_EXECUTOR_CHECKSTEP_H
 #define LLMC_EXECUTOR_CHECKSTEP_H

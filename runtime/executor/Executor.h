@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The five functions of the executor that an artefact's root table points to. Their contracts are those of the pointers of
- * the same name in abi.h. The compiler refers to them by name; they are hidden, so an artefact exports its query alone.
+ * The five functions of the executor that an artefact's root table points to. Their contracts are
+ * those of the pointers of the same name in abi.h. The compiler refers to them by name; they are
+ * hidden, so an artefact exports its query alone.
  */
 #ifndef LLMC_EXECUTOR_EXECUTOR_H
 #define LLMC_EXECUTOR_EXECUTOR_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory functions that a code generator may call behind our back, so that an artefact needs none of libc. Hidden in a
- * model.so; in an object or archive the writer must make them local, or two models would define them twice.
+ * The memory functions that a code generator may call behind our back, so that an artefact needs
+ * none of libc. Hidden in a model.so; in an object or archive the writer must make them local, or
+ * two models would define them twice.
  */
 #include <stddef.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The workspace of one step. Everything above the first atomic is written by run_begin and only read afterwards; threads
- * meet in three words on lines of their own and in one counter of finished chunks for each command.
+ * The workspace of one step. Everything above the first atomic is written by run_begin and only
+ * read afterwards; threads meet in three words on lines of their own and in one counter of finished
+ * chunks for each command.
  */
 #ifndef LLMC_EXECUTOR_RUN_H
 #define LLMC_EXECUTOR_RUN_H

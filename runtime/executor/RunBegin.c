@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prepares a run: checks every index that a kernel will follow against the artefact's tables and the session's memory,
- * resolves operands to addresses and counts the chunks of each command. Kernels check nothing afterwards.
+ * Prepares a run: checks every index that a kernel will follow against the artefact's tables and
+ * the session's memory, resolves operands to addresses and counts the chunks of each command.
+ * Kernels check nothing afterwards.
  */
 #include "runtime/executor/CheckStep.h"
 #include "runtime/executor/Executor.h"

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command loop. A thread claims the next chunk, waits until the commands that it needs are complete, runs it, counts it.
- * Chunks are claimed in order, so whoever waits waits for a chunk that some thread is working on: one thread alone finishes a
- * run, and helpers may come late or never.
+ * The command loop. A thread claims the next chunk, waits until the commands that it needs are
+ * complete, runs it, counts it. Chunks are claimed in order, so whoever waits waits for a chunk
+ * that some thread is working on: one thread alone finishes a run, and helpers may come late or
+ * never.
  */
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/Run.h"
 #include "runtime/executor/cpu/Pause.h"
 
-/* Any thread may move `completed` on, those that wait for it do: nobody has to be told that a command is complete. */
+/* Any thread may move `completed` on, those that wait for it do: nobody has to be told that a
+ * command is complete. */
 static uint32_t advanceCompleted(llmc_run *run) {
   uint32_t completed = atomic_load_explicit(&run->completed, memory_order_acquire);
   while (completed < run->end_command) {
@@ -28,7 +30,8 @@ static int isCancelled(llmc_run *run) {
 
 /* False when the run was cancelled before the first `count` commands were complete. */
 static int waitForCommands(llmc_run *run, uint32_t count) {
-  /* Looks at nothing newer than it needs, so that ThreadSanitizer sees a dependency that a command table forgot. */
+  /* Looks at nothing newer than it needs, so that ThreadSanitizer sees a dependency that a command
+   * table forgot. */
   if (atomic_load_explicit(&run->completed, memory_order_acquire) >= count)
     return 1;
   uint32_t turn = 0;

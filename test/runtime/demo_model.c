@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A hand-written artefact of abi.h: what the compiler would emit for a decoder of two layers, with kernels in plain C. It lets
- * executor and engine be tested without a compiler, and is the shortest complete example of the ABI. Its attention weighs by
- * a polynomial, not by exp, since artefacts call no libm; keys and values are reduced in chunks of 64 and folded in order.
+ * A hand-written artefact of abi.h: what the compiler would emit for a decoder of two layers, with
+ * kernels in plain C. It lets executor and engine be tested without a compiler, and is the shortest
+ * complete example of the ABI. Its attention weighs by a polynomial, not by exp, since artefacts
+ * call no libm; keys and values are reduced in chunks of 64 and folded in order.
  *
- * Variants, by macro: DEMO_DELAY (kernels dawdle at random), DEMO_FAULT_OVERLAP and DEMO_FAULT_DEPENDENCY (planted races),
- * DEMO_QUERY, DEMO_VERSION, DEMO_ANY_VERSION, DEMO_WEAK_CPU, DEMO_SEPARATE.
+ * Variants, by macro: DEMO_DELAY (kernels dawdle at random), DEMO_FAULT_OVERLAP and
+ * DEMO_FAULT_DEPENDENCY (planted races), DEMO_QUERY, DEMO_VERSION, DEMO_ANY_VERSION, DEMO_WEAK_CPU,
+ * DEMO_SEPARATE.
  */
 #include "runtime/executor/Executor.h"
 
-enum { HIDDEN = 16, VOCABULARY = 40, LAYERS = 2, MAX_POSITIONS = 1000, MAX_SEQUENCES = 8, TILE = 8 };
+enum {
+  HIDDEN = 16,
+  VOCABULARY = 40,
+  LAYERS = 2,
+  MAX_POSITIONS = 1000,
+  MAX_SEQUENCES = 8,
+  TILE = 8
+};
 enum { LINE = HIDDEN * sizeof(float), CACHE_BYTES = LLMC_KV_CHUNK_TOKENS * 2 * LINE };
 enum { CHUNK_BYTES = LAYERS * CACHE_BYTES };
 
@@ -20,12 +29,13 @@ enum { CHUNK_BYTES = LAYERS * CACHE_BYTES };
 #define DEMO_VERSION LLMC_ABI_VERSION
 #endif
 
-/* ---- Kernels ---------------------------------------------------------------------------------------------------------- */
+/* ---- Kernels ---- */
 
 #ifdef DEMO_DELAY
 static void delay(void) {
   const uint64_t start = __builtin_ia32_rdtsc();
-  const uint64_t ticks = (start * 0x9e3779b97f4a7c15u >> 50) * 4; /* up to 2^16, some tens of microseconds */
+  const uint64_t ticks =
+      (start * 0x9e3779b97f4a7c15u >> 50) * 4; /* up to 2^16, some tens of microseconds */
   while (__builtin_ia32_rdtsc() - start < ticks)
     __builtin_ia32_pause();
 }
@@ -41,15 +51,20 @@ static float dot(const float *left, const float *right) {
 }
 
 /* One token's keys (part 0) or values (part 1) in a cache. */
-static float *cacheLine(char *cache, const llmc_step *step, int32_t sequence, int32_t slot, int part) {
+static float *cacheLine(char *cache, const llmc_step *step, int32_t sequence, int32_t slot,
+                        int part) {
   const uint32_t chunk = (uint32_t)slot / LLMC_KV_CHUNK_TOKENS;
-  const uint32_t page = step->pages[(uint32_t)step->sequence_page[sequence] + chunk / step->page_chunks];
-  char *block = cache + ((uint64_t)page * step->page_chunks + chunk % step->page_chunks) * CHUNK_BYTES;
-  return (float *)(block + part * (CACHE_BYTES / 2)) + (uint32_t)slot % LLMC_KV_CHUNK_TOKENS * HIDDEN;
+  const uint32_t page =
+      step->pages[(uint32_t)step->sequence_page[sequence] + chunk / step->page_chunks];
+  char *block =
+      cache + ((uint64_t)page * step->page_chunks + chunk % step->page_chunks) * CHUNK_BYTES;
+  return (float *)(block + part * (CACHE_BYTES / 2)) +
+         (uint32_t)slot % LLMC_KV_CHUNK_TOKENS * HIDDEN;
 }
 
 /* (table, x) */
-static void embed(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin, uint32_t end) {
+static void embed(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin,
+                  uint32_t end) {
   const float *embedding = (const float *)table[slots[0]];
   float *x = (float *)table[slots[1]];
   delay();
@@ -60,7 +75,8 @@ static void embed(void *const *table, const uint16_t *slots, const llmc_step *st
 }
 
 /* (x, weight [q; k; v], q, cache); programs: rows x 3 */
-static void project(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin, uint32_t end) {
+static void project(void *const *table, const uint16_t *slots, const llmc_step *step,
+                    uint32_t begin, uint32_t end) {
   const float *x = (const float *)table[slots[0]];
   const float *weight = (const float *)table[slots[1]];
   delay();
@@ -68,14 +84,16 @@ static void project(void *const *table, const uint16_t *slots, const llmc_step *
     const uint32_t row = program / 3, part = program % 3;
     float *to = (float *)table[slots[2]] + row * HIDDEN;
     if (part)
-      to = cacheLine((char *)table[slots[3]], step, step->row_sequence[row], step->slots[row], (int)part - 1);
+      to = cacheLine((char *)table[slots[3]], step, step->row_sequence[row], step->slots[row],
+                     (int)part - 1);
     for (int i = 0; i < HIDDEN; ++i)
       to[i] = dot(weight + (part * HIDDEN + (uint32_t)i) * HIDDEN, x + row * HIDDEN);
   }
 }
 
 /* (q, cache, o) */
-static void attend(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin, uint32_t end) {
+static void attend(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin,
+                   uint32_t end) {
   delay();
   for (uint32_t row = begin; row < end; ++row) {
     const float *q = (const float *)table[slots[0]] + row * HIDDEN;
@@ -85,7 +103,8 @@ static void attend(void *const *table, const uint16_t *slots, const llmc_step *s
     float sum = 0, total[HIDDEN] = {0};
     for (int32_t first = 0; first <= last; first += (int32_t)LLMC_KV_CHUNK_TOKENS) {
       float chunkSum = 0, chunk[HIDDEN] = {0};
-      for (int32_t slot = first; slot <= last && slot < first + (int32_t)LLMC_KV_CHUNK_TOKENS; ++slot) {
+      for (int32_t slot = first; slot <= last && slot < first + (int32_t)LLMC_KV_CHUNK_TOKENS;
+           ++slot) {
         const float score = dot(q, cacheLine((char *)table[slots[1]], step, sequence, slot, 0));
         const float weight = 1.0f + score + 0.5f * score * score;
         const float *value = cacheLine((char *)table[slots[1]], step, sequence, slot, 1);
@@ -103,7 +122,8 @@ static void attend(void *const *table, const uint16_t *slots, const llmc_step *s
 }
 
 /* (o, weight, x): x += weight o */
-static void addOutput(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin, uint32_t end) {
+static void addOutput(void *const *table, const uint16_t *slots, const llmc_step *step,
+                      uint32_t begin, uint32_t end) {
   const float *weight = (const float *)table[slots[1]];
   delay();
 #ifdef DEMO_FAULT_OVERLAP
@@ -120,7 +140,8 @@ static void addOutput(void *const *table, const uint16_t *slots, const llmc_step
 }
 
 /* (x, weight, logits); programs: outputs x tiles of the vocabulary */
-static void head(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin, uint32_t end) {
+static void head(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin,
+                 uint32_t end) {
   const uint32_t tiles = VOCABULARY / TILE;
   delay();
   for (uint32_t program = begin; program < end; ++program) {
@@ -134,7 +155,8 @@ static void head(void *const *table, const uint16_t *slots, const llmc_step *ste
 }
 
 /* (logits, accepted); programs: sequences */
-static void accept(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin, uint32_t end) {
+static void accept(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin,
+                   uint32_t end) {
   const float *logits = (const float *)table[slots[0]];
   for (uint32_t sequence = begin; sequence < end; ++sequence) {
     int32_t *result = (int32_t *)table[slots[1]] + sequence * 2;
@@ -156,9 +178,11 @@ static void accept(void *const *table, const uint16_t *slots, const llmc_step *s
 
 enum { EMBED, PROJECT, ATTEND, ADD_OUTPUT, HEAD, ACCEPT, N_KERNELS };
 static const llmc_kernel_fn kernels[N_KERNELS] = {embed, project, attend, addOutput, head, accept};
-static const char *const kernelNames[N_KERNELS] = {"embed", "project", "attend", "add_output", "head", "accept"};
+static const char *const kernelNames[N_KERNELS] = {"embed",      "project", "attend",
+                                                   "add_output", "head",    "accept"};
 
-/* ---- Weights: 3,328 numbers between -1/4 and 1/4, from a hash of their index ------------------------------------------- */
+/* ---- Weights: 3,328 numbers between -1/4 and 1/4, from a hash of their index
+ * ------------------------------------------- */
 
 #define W1(i) ((float)((int)(((unsigned)(i) * 2654435761u) >> 24) - 128) / 512.0f)
 #define W4(i) W1(i), W1((i) + 1), W1((i) + 2), W1((i) + 3)
@@ -168,8 +192,17 @@ static const char *const kernelNames[N_KERNELS] = {"embed", "project", "attend",
 #define W1024(i) W256(i), W256((i) + 256), W256((i) + 512), W256((i) + 768)
 #define WEIGHT_VALUES W1024(0), W1024(1024), W1024(2048), W256(3072)
 
-enum { EMBEDDING_BYTES = VOCABULARY * LINE, QKV_BYTES = 3 * HIDDEN * LINE, OUT_BYTES = HIDDEN * LINE };
-enum { QKV_0 = EMBEDDING_BYTES, OUT_0 = QKV_0 + QKV_BYTES, QKV_1 = OUT_0 + OUT_BYTES, OUT_1 = QKV_1 + QKV_BYTES };
+enum {
+  EMBEDDING_BYTES = VOCABULARY * LINE,
+  QKV_BYTES = 3 * HIDDEN * LINE,
+  OUT_BYTES = HIDDEN * LINE
+};
+enum {
+  QKV_0 = EMBEDDING_BYTES,
+  OUT_0 = QKV_0 + QKV_BYTES,
+  QKV_1 = OUT_0 + OUT_BYTES,
+  OUT_1 = QKV_1 + QKV_BYTES
+};
 enum { HEAD_0 = OUT_1 + OUT_BYTES, WEIGHTS_BYTES = HEAD_0 + EMBEDDING_BYTES };
 _Static_assert(WEIGHTS_BYTES == 3328 * sizeof(float), "WEIGHT_VALUES has so many numbers");
 
@@ -187,9 +220,24 @@ static const llmc_cache caches[LAYERS] = {
     {"layers.1", LLMC_F32, 1, HIDDEN, HIDDEN, 1, 0, CACHE_BYTES, CACHE_BYTES / 2, CACHE_BYTES / 2},
 };
 
-/* ---- Graphs ----------------------------------------------------------------------------------------------------------- */
+/* ---- Graphs ---- */
 
-enum { X, Q, O, LOGITS, ACCEPTED, EMBEDDING, W_QKV_0, W_OUT_0, W_QKV_1, W_OUT_1, W_HEAD, KV_0, KV_1, N_OPERANDS };
+enum {
+  X,
+  Q,
+  O,
+  LOGITS,
+  ACCEPTED,
+  EMBEDDING,
+  W_QKV_0,
+  W_OUT_0,
+  W_QKV_1,
+  W_OUT_1,
+  W_HEAD,
+  KV_0,
+  KV_1,
+  N_OPERANDS
+};
 enum { ROWS_ARENA = 3 * LINE, ACCEPTED_OFFSET = 192, OUTPUTS_ARENA = ACCEPTED_OFFSET + 64 };
 
 static const llmc_operand operands[N_OPERANDS] = {
@@ -209,13 +257,16 @@ static const llmc_operand operands[N_OPERANDS] = {
 };
 
 static const uint16_t slots[] = {
-    EMBEDDING, X,                                                    /* 0: embed */
-    X, W_QKV_0, Q, KV_0, Q, KV_0, O, O, W_OUT_0, X,                  /* 2: project, 6: attend, 9: add_output */
-    X, W_QKV_1, Q, KV_1, Q, KV_1, O, O, W_OUT_1, X,                  /* 12, 16, 19: the same in layer 1 */
-    X, W_HEAD, LOGITS, LOGITS, ACCEPTED,                             /* 22: head, 25: accept */
+    EMBEDDING, X, /* 0: embed */
+    X,         W_QKV_0, Q,      KV_0,    Q,
+    KV_0,      O,       O,      W_OUT_0, X, /* 2: project, 6: attend, 9: add_output */
+    X,         W_QKV_1, Q,      KV_1,    Q,
+    KV_1,      O,       O,      W_OUT_1, X,        /* 12, 16, 19: the same in layer 1 */
+    X,         W_HEAD,  LOGITS, LOGITS,  ACCEPTED, /* 22: head, 25: accept */
 };
 
-static const char names[] = "embed\0layers.0.qkv\0layers.0.attend\0layers.0.out\0layers.1.qkv\0layers.1.attend\0layers.1.out\0"
+static const char names[] = "embed\0layers.0.qkv\0layers.0.attend\0layers.0.out\0layers.1."
+                            "qkv\0layers.1.attend\0layers.1.out\0"
                             "head\0accept";
 #ifdef DEMO_FAULT_DEPENDENCY
 enum { ATTEND_NEEDS = 0 };
@@ -223,7 +274,8 @@ enum { ATTEND_NEEDS = 0 };
 enum { ATTEND_NEEDS = 1 };
 #endif
 
-/* kernel, first_slot, n_slots, extent, inner, programs_per_chunk, dependency, name. Chunks are small on purpose. */
+/* kernel, first_slot, n_slots, extent, inner, programs_per_chunk, dependency, name. Chunks are
+ * small on purpose. */
 static const llmc_command commands[] = {
     {EMBED, 0, 2, LLMC_EXTENT_ROWS, 1, 3, -1, 0},
     {PROJECT, 2, 4, LLMC_EXTENT_ROWS, 3, 4, 0, 6},
@@ -235,19 +287,24 @@ static const llmc_command commands[] = {
     {HEAD, 22, 3, LLMC_EXTENT_OUTPUTS, VOCABULARY / TILE, 2, 6, 90},
     {ACCEPT, 25, 2, LLMC_EXTENT_SEQUENCES, 1, 1, 7, 95},
 };
-enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_SLOTS = sizeof slots / sizeof slots[0] };
+enum {
+  N_COMMANDS = sizeof commands / sizeof commands[0],
+  N_SLOTS = sizeof slots / sizeof slots[0]
+};
 
-static const llmc_result results[] = {{LLMC_RESULT_LOGITS, LOGITS}, {LLMC_RESULT_ACCEPTED, ACCEPTED}};
+static const llmc_result results[] = {{LLMC_RESULT_LOGITS, LOGITS},
+                                      {LLMC_RESULT_ACCEPTED, ACCEPTED}};
 
-#define GRAPH(kind, n_commands, n_results) \
-  {kind, n_commands, N_OPERANDS, N_SLOTS, n_results, sizeof names, commands, operands, slots, results, names}
+#define GRAPH(kind, n_commands, n_results)                                                         \
+  {kind,     n_commands, N_OPERANDS, N_SLOTS, n_results, sizeof names,                             \
+   commands, operands,   slots,      results, names}
 static const llmc_graph graphs[] = {
     GRAPH(LLMC_GRAPH_PREFILL, N_COMMANDS - 1, 1),
     GRAPH(LLMC_GRAPH_DECODE, N_COMMANDS - 1, 1),
     GRAPH(LLMC_GRAPH_VERIFY, N_COMMANDS, 2),
 };
 
-/* ---- The root --------------------------------------------------------------------------------------------------------- */
+/* ---- The root ---- */
 
 #ifdef DEMO_WEAK_CPU
 static uint64_t weakCpu(void) { return LLMC_CPU_AVX2; }
@@ -299,8 +356,10 @@ static const struct {
 #ifdef DEMO_SEPARATE
             .weights_file = "demo.weights",
 #else
-            .weights_delta = LLMC_WEIGHT_ALIGNMENT * ((sizeof(llmc_artifact) + LLMC_WEIGHT_ALIGNMENT - 1) / LLMC_WEIGHT_ALIGNMENT) -
-                             offsetof(llmc_artifact, weights_delta),
+            .weights_delta =
+                LLMC_WEIGHT_ALIGNMENT *
+                    ((sizeof(llmc_artifact) + LLMC_WEIGHT_ALIGNMENT - 1) / LLMC_WEIGHT_ALIGNMENT) -
+                offsetof(llmc_artifact, weights_delta),
 #endif
             .cpu_features = CPU_FEATURES,
             .run_bytes = llmc_executor_run_bytes,

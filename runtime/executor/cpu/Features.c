@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The processor's LLMC_CPU_* bits. A bit counts only when the operating system saves the registers that it needs.
+ * The processor's LLMC_CPU_* bits. A bit counts only when the operating system saves the registers
+ * that it needs.
  */
 #include "runtime/executor/Executor.h"
 #include <cpuid.h>

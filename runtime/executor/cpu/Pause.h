@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a thread does while another finishes: ever longer pauses, then it offers its core to others. The system call is made
- * directly, since an artefact calls nothing in libc.
+ * What a thread does while another finishes: ever longer pauses, then it offers its core to others.
+ * The system call is made directly, since an artefact calls nothing in libc.
  */
 #ifndef LLMC_EXECUTOR_CPU_PAUSE_H
 #define LLMC_EXECUTOR_CPU_PAUSE_H
 
 #include <stdint.h>
 
-/* Turns with 1, 2, 4 ... 64 pauses; some microseconds in all, longer than any healthy wait between two commands. */
+/* Turns with 1, 2, 4 ... 64 pauses; some microseconds in all, longer than any healthy wait between
+ * two commands. */
 #define LLMC_PAUSE_DOUBLINGS 6u
 #define LLMC_PAUSE_TURNS 64u
 

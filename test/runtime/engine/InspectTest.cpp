@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tools do: run a step command by command, look between, time each command, keep or drop the step.
+// What tools do: run a step command by command, look between, time each command, keep or drop the
+// step.
 #include "runtime/engine/Inspect.h"
 #include "test/runtime/engine/Support.h"
 #include <chrono>
@@ -61,10 +62,13 @@ TEST(Inspect, OperandsAndCachesAreWhereKernelsPutThem) {
   // Key of token 66 in layer 0, by hand: rows 16..31 of the joined weight times x.
   const float *x = static_cast<const float *>(run.operandAddress(0)) + 66 * 16;
   const float *weight = static_cast<const float *>(run.operandAddress(6)) + 16 * 16;
-  EXPECT_EQ(reinterpret_cast<const char *>(weight) - static_cast<const char *>(inspect::weightsOf(bench.model)),
+  EXPECT_EQ(reinterpret_cast<const char *>(weight) -
+                static_cast<const char *>(inspect::weightsOf(bench.model)),
             2560 + 16 * 16 * 4);
   const char *chunk = static_cast<const char *>(inspect::chunkAddress(sequence, 1));
-  const float *key = reinterpret_cast<const float *>(chunk + inspect::artifactOf(bench.model).caches[0].offset) + 2 * 16;
+  const float *key =
+      reinterpret_cast<const float *>(chunk + inspect::artifactOf(bench.model).caches[0].offset) +
+      2 * 16;
   for (int i = 0; i < 16; ++i) {
     float sum = 0;
     for (int k = 0; k < 16; ++k)

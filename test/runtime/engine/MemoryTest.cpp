@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory: sizes known before anything is made, an allocator that fails at every call in turn, and nothing left behind.
+// Memory: sizes known before anything is made, an allocator that fails at every call in turn, and
+// nothing left behind.
 #include "test/runtime/engine/Support.h"
 #include <fstream>
 
@@ -33,10 +34,12 @@ TEST(Memory, ImpossibleSessionsAreRefusedWithTheLimit) {
   const auto refuse = [&](llmc_session_options options, const char *words) {
     options.struct_size = sizeof options;
     uint64_t bytes = 0;
-    EXPECT_EQ(llmc_session_bytes(bench.model, &options, &bytes, &bench.error), LLMC_INVALID_ARGUMENT);
+    EXPECT_EQ(llmc_session_bytes(bench.model, &options, &bytes, &bench.error),
+              LLMC_INVALID_ARGUMENT);
     EXPECT_NE(strstr(bench.error.message, words), nullptr) << bench.error.message;
     llmc_session *session = nullptr;
-    EXPECT_EQ(llmc_session_create(bench.model, &options, &session, &bench.error), LLMC_INVALID_ARGUMENT);
+    EXPECT_EQ(llmc_session_create(bench.model, &options, &session, &bench.error),
+              LLMC_INVALID_ARGUMENT);
     EXPECT_EQ(session, nullptr);
   };
   refuse({0, 0, 9, 0, 0, 0}, "found max_sequences 9, expected 1 to 8");
@@ -117,7 +120,8 @@ TEST(Memory, ThousandCyclesLeaveNothing) {
   const size_t before = mappedLines();
   cycle(1000);
   EXPECT_EQ(allocator.live, 0);
-#if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer) // whose mappings come and go
+#if !__has_feature(thread_sanitizer) &&                                                            \
+    !__has_feature(address_sanitizer) // whose mappings come and go
   EXPECT_LE(mappedLines(), before + 2);
 #else
   (void)before;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host pools of every kind, and cancelling. No step waits for a task that has not begun, and a late task does no harm.
+// Host pools of every kind, and cancelling. No step waits for a task that has not begun, and a late
+// task does no harm.
 #include "test/runtime/engine/Support.h"
 #include <condition_variable>
 #include <deque>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps over sequences: the same bits however tokens are cut into steps and mixed, and a clear refusal where they do not fit.
+// Steps over sequences: the same bits however tokens are cut into steps and mixed, and a clear
+// refusal where they do not fit.
 #include "test/runtime/engine/Support.h"
 #include <cmath>
 #include <limits>
@@ -9,7 +10,8 @@ namespace {
 
 using Bits = std::vector<uint32_t>;
 
-llmc_session_options optionsFor(uint32_t tokens, uint32_t sequences, uint32_t rows, uint32_t outputs) {
+llmc_session_options optionsFor(uint32_t tokens, uint32_t sequences, uint32_t rows,
+                                uint32_t outputs) {
   return {sizeof(llmc_session_options), tokens, sequences, rows, outputs, 0};
 }
 
@@ -46,7 +48,8 @@ TEST(Step, PiecesGiveTheSameBitsAsTheWhole) {
     llmc_sequence *sequence = bench.sequence();
     for (uint32_t begin = 0; begin < 150; begin += piece) {
       const std::vector<int32_t> part = slice(tokens, begin, std::min(begin + piece, 150u));
-      ASSERT_EQ(bench.step({rowsOf(sequence, part, LLMC_OUTPUTS_ALL)}), LLMC_OK) << bench.error.message;
+      ASSERT_EQ(bench.step({rowsOf(sequence, part, LLMC_OUTPUTS_ALL)}), LLMC_OK)
+          << bench.error.message;
       for (uint32_t row = 0; row < part.size(); ++row)
         ASSERT_EQ(bench.logits(row), expected[begin + row]) << "position " << begin + row;
     }
@@ -86,7 +89,8 @@ TEST(Step, MixedStepsGiveTheSameBitsAsEachSequenceAlone) {
   for (uint32_t turn = 0; turn < 10; ++turn) {
     std::vector<std::vector<int32_t>> parts;
     std::vector<llmc_rows> rows;
-    for (uint32_t i = 0; i < 4; ++i) { // sequence 1 takes two tokens a step: a mix of decode and prefill
+    for (uint32_t i = 0; i < 4;
+         ++i) { // sequence 1 takes two tokens a step: a mix of decode and prefill
       const uint32_t from = llmc_sequence_length(sequences[i]);
       parts.push_back(slice(texts[i], from, from + (i == 1 ? 2 : 1)));
     }
@@ -179,23 +183,28 @@ TEST(Step, RefusalsNameWhatWasFoundAndChangeNothing) {
   llmc_sequence *sequence = bench.sequence(), *other = bench.sequence();
   const std::vector<int32_t> start = someTokens(60), more = someTokens(41);
   ASSERT_EQ(bench.prefill(sequence, start), LLMC_OK);
-  const auto refuse = [&](const std::vector<llmc_rows> &rows, llmc_status status, const char *words) {
+  const auto refuse = [&](const std::vector<llmc_rows> &rows, llmc_status status,
+                          const char *words) {
     EXPECT_EQ(bench.step(rows), status);
     EXPECT_NE(strstr(bench.error.message, words), nullptr) << bench.error.message;
     EXPECT_EQ(bench.error.status, status);
     EXPECT_EQ(llmc_sequence_length(sequence), 60u);
     EXPECT_EQ(llmc_sequence_length(other), 0u);
   };
-  const std::vector<int32_t> outside = {1, 2, 40}, negative = {-1}, one = {1}, many = someTokens(65);
-  refuse({rowsOf(sequence, more)}, LLMC_SESSION_FULL, "found 41 tokens for a session that holds 60 of 100");
+  const std::vector<int32_t> outside = {1, 2, 40}, negative = {-1}, one = {1},
+                             many = someTokens(65);
+  refuse({rowsOf(sequence, more)}, LLMC_SESSION_FULL,
+         "found 41 tokens for a session that holds 60 of 100");
   refuse({rowsOf(other, one), rowsOf(sequence, outside)}, LLMC_INVALID_ARGUMENT,
          "rows 1, token 2: error: found token id 40, expected 0 to 39");
   refuse({rowsOf(sequence, negative)}, LLMC_INVALID_ARGUMENT, "found token id -1");
   refuse({rowsOf(sequence, many)}, LLMC_INVALID_ARGUMENT, "expected at most max_rows 64");
   refuse({rowsOf(other, outside, LLMC_OUTPUTS_ALL)}, LLMC_INVALID_ARGUMENT, "token id 40");
   refuse({rowsOf(other, start, LLMC_OUTPUTS_NONE)}, LLMC_SESSION_FULL, "holds 60 of 100");
-  refuse({rowsOf(other, slice(start, 0, 3), LLMC_OUTPUTS_ALL)}, LLMC_INVALID_ARGUMENT, "max_outputs 2");
-  refuse({rowsOf(other, one), rowsOf(other, one)}, LLMC_INVALID_ARGUMENT, "sequence of rows 0 again");
+  refuse({rowsOf(other, slice(start, 0, 3), LLMC_OUTPUTS_ALL)}, LLMC_INVALID_ARGUMENT,
+         "max_outputs 2");
+  refuse({rowsOf(other, one), rowsOf(other, one)}, LLMC_INVALID_ARGUMENT,
+         "sequence of rows 0 again");
   refuse({rowsOf(nullptr, one)}, LLMC_INVALID_ARGUMENT, "no live sequence");
   refuse({}, LLMC_INVALID_ARGUMENT, "expected 1 to max_sequences 2");
   // The room is still all there.
@@ -211,7 +220,8 @@ TEST(Step, SequenceIsNotLongerThanTheModelAllows) {
   ASSERT_EQ(bench.prefill(sequence, someTokens(kLongest)), LLMC_OK);
   const std::vector<int32_t> one = {1};
   EXPECT_EQ(bench.step({rowsOf(sequence, one)}), LLMC_SESSION_FULL);
-  EXPECT_NE(strstr(bench.error.message, "expected at most 1000 in a sequence"), nullptr) << bench.error.message;
+  EXPECT_NE(strstr(bench.error.message, "expected at most 1000 in a sequence"), nullptr)
+      << bench.error.message;
 }
 
 TEST(Step, PoolHoldsMaxTokensHoweverTheyAreDivided) {
@@ -257,7 +267,8 @@ TEST(Step, PageSizeDoesNotShow) {
 TEST(Argmax, LowestIndexWinsTiesAndNanNever) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
-  const float ties[] = {1, 3, 3, 2}, holes[] = {nan, -5, nan, -4}, none[] = {nan, nan}, low[] = {-infinity, nan};
+  const float ties[] = {1, 3, 3, 2}, holes[] = {nan, -5, nan, -4}, none[] = {nan, nan},
+              low[] = {-infinity, nan};
   EXPECT_EQ(llmc_argmax(ties, 4), 1);
   EXPECT_EQ(llmc_argmax(holes, 4), 3);
   EXPECT_EQ(llmc_argmax(none, 2), -1);

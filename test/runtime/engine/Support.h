@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What engine tests share: an allocator that counts, fills with junk and fails on demand, and owners of the C objects.
+// What engine tests share: an allocator that counts, fills with junk and fails on demand, and
+// owners of the C objects.
 #pragma once
 
 #include "llmc/llmc.h"
@@ -21,7 +22,8 @@ constexpr uint32_t kVocabulary = 40;
 constexpr uint32_t kLongest = 1000;
 constexpr uint32_t kMostSequences = 8;
 
-// Fills what it gives with a NaN pattern, so that memory read before it was written shows in the logits.
+// Fills what it gives with a NaN pattern, so that memory read before it was written shows in the
+// logits.
 class TestAllocator {
 public:
   llmc_allocator hooks() { return {sizeof(llmc_allocator), 0, this, allocate, release}; }
@@ -61,10 +63,12 @@ struct ContextSetup {
   uint32_t threads = 1;
   const llmc_pool *pool = nullptr;
   llmc_model_query query = demo_llmc_query;
-  std::function<void()> drain = [] {}; // lets a host pool run what it still holds, after all is destroyed
+  std::function<void()> drain = [] {
+  }; // lets a host pool run what it still holds, after all is destroyed
 };
 
-// A context, the linked demo model and a session, made with an allocator that must be empty again at the end.
+// A context, the linked demo model and a session, made with an allocator that must be empty again
+// at the end.
 class Bench {
 public:
   explicit Bench(ContextSetup setup = {}, llmc_session_options options = {}) : drain(setup.drain) {
@@ -122,8 +126,13 @@ public:
 
 inline llmc_rows rowsOf(llmc_sequence *sequence, const std::vector<int32_t> &tokens,
                         uint32_t outputs = LLMC_OUTPUTS_LAST) {
-  return {sizeof(llmc_rows), static_cast<uint32_t>(tokens.size()), sequence, tokens.data(), outputs,
-          0, nullptr};
+  return {sizeof(llmc_rows),
+          static_cast<uint32_t>(tokens.size()),
+          sequence,
+          tokens.data(),
+          outputs,
+          0,
+          nullptr};
 }
 
 // Seeded tokens of the vocabulary.

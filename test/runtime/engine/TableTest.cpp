@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damage inside an artefact's tables: each field is spoilt in a copy of the demo's tables, and opening must name the place.
+// Damage inside an artefact's tables: each field is spoilt in a copy of the demo's tables, and
+// opening must name the place.
 #include "llmc/abi.h"
 #include "test/runtime/engine/Support.h"
 #include <functional>
@@ -7,7 +8,8 @@
 namespace llmc::test {
 namespace {
 
-// Copies of the demo's tables in memory of this program, where the checks accept them, free to be spoilt.
+// Copies of the demo's tables in memory of this program, where the checks accept them, free to be
+// spoilt.
 struct Tables {
   llmc_artifact artifact;
   llmc_graph graphs[3];
@@ -53,7 +55,9 @@ void copyTables() {
 const llmc_artifact *queryTables(uint32_t version) {
   return version == LLMC_ABI_VERSION ? &tables.artifact : nullptr;
 }
-const llmc_artifact *queryNowhere(uint32_t) { return reinterpret_cast<const llmc_artifact *>(uintptr_t{4096}); }
+const llmc_artifact *queryNowhere(uint32_t) {
+  return reinterpret_cast<const llmc_artifact *>(uintptr_t{4096});
+}
 const llmc_artifact *queryNothing(uint32_t) { return nullptr; }
 
 class Table : public ::testing::Test {
@@ -103,13 +107,16 @@ TEST_F(Table, RootIsChecked) {
   spoil("root table", [](Tables &t) { t.artifact.rows_arena_bytes = 1ull << 60; });
   spoil("root table", [](Tables &t) { t.artifact.chunk_bytes = ~0ull; });
   spoil("root table", [](Tables &t) { t.artifact.run_work = nullptr; });
-  spoil("root table", [](Tables &t) { t.artifact.run_begin = reinterpret_cast<decltype(t.artifact.run_begin)>(t.packed); });
+  spoil("root table", [](Tables &t) {
+    t.artifact.run_begin = reinterpret_cast<decltype(t.artifact.run_begin)>(t.packed);
+  });
   spoil("root table", [](Tables &t) { t.artifact.weights_file = outside<char>(); });
 }
 
 TEST_F(Table, LevelsCachesAndWeightsAreChecked) {
   spoil("level 0, kernel 3", [](Tables &t) { t.kernels[3] = nullptr; });
-  spoil("level 0, kernel 5", [](Tables &t) { t.kernels[5] = reinterpret_cast<llmc_kernel_fn>(t.packed); });
+  spoil("level 0, kernel 5",
+        [](Tables &t) { t.kernels[5] = reinterpret_cast<llmc_kernel_fn>(t.packed); });
   spoil("level 1", [](Tables &t) { t.levels[1].kernels = outside<llmc_kernel_fn>(); });
   spoil("level 0", [](Tables &t) { t.levels[0].name = nullptr; });
   spoil("kernel 2", [](Tables &t) { t.kernelNames[2] = nullptr; });
@@ -149,7 +156,8 @@ TEST_F(Table, GraphsAreChecked) {
   spoil("graph 2", [](Tables &t) { t.results[0] = t.results[1]; });
 }
 
-// Random words in all tables: opening accepts what is still inside its bounds, but must always come back.
+// Random words in all tables: opening accepts what is still inside its bounds, but must always come
+// back.
 TEST_F(Table, RandomDamageNeverCrashesOpening) {
   uint64_t state = 88172645463325252u;
   const auto next = [&] {
@@ -164,7 +172,8 @@ TEST_F(Table, RandomDamageNeverCrashesOpening) {
       uint32_t *word = reinterpret_cast<uint32_t *>(&tables) + next() % words;
       *word = static_cast<uint32_t>(next() >> (next() % 33));
     }
-    tables.artifact.cpu_features = demo_llmc_query(LLMC_ABI_VERSION)->cpu_features; // code cannot be checked
+    tables.artifact.cpu_features =
+        demo_llmc_query(LLMC_ABI_VERSION)->cpu_features; // code cannot be checked
     refused += open(queryTables) != LLMC_OK;
   }
   EXPECT_GT(refused, 1000);

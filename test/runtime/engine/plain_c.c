@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A C program against the shared library: llmc.h is plain C, and a greedy text comes out of a model file.
+ * A C program against the shared library: llmc.h is plain C, and a greedy text comes out of a model
+ * file.
  */
 #include "llmc/llmc.h"
 #include <stdio.h>

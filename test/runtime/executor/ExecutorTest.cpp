@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executor through the pointers of the root table, without the engine: what it refuses, ranges of commands, late helpers,
-// cancelling, times.
+// The executor through the pointers of the root table, without the engine: what it refuses, ranges
+// of commands, late helpers, cancelling, times.
 #include "llmc/abi.h"
 #include <algorithm>
 #include <atomic>
@@ -47,8 +47,24 @@ public:
     }
     slots = positions;
     sequences.assign(kRows, 0);
-    step = {sizeof step, LLMC_MASK_CAUSAL, kRows, 1, 2, 1, 0, 0, tokens.data(), nullptr, positions.data(), slots.data(),
-            sequences.data(), outputRows, sequenceRow, sequenceBase, sequencePage, pages};
+    step = {sizeof step,
+            LLMC_MASK_CAUSAL,
+            kRows,
+            1,
+            2,
+            1,
+            0,
+            0,
+            tokens.data(),
+            nullptr,
+            positions.data(),
+            slots.data(),
+            sequences.data(),
+            outputRows,
+            sequenceRow,
+            sequenceBase,
+            sequencePage,
+            pages};
   }
   llmc_run *run() { return static_cast<llmc_run *>(workspace.get()); }
   uint32_t begin() { return artifact.run_begin(&artifact, &memory, &step, &options, run()); }
@@ -95,7 +111,8 @@ TEST(Executor, RefusesEveryIndexOutsideItsTable) {
   refuse("level", [](Step &s) { s.options.level = 2; });
   refuse("first command", [](Step &s) { s.options.first_command = 9; });
   refuse("end command", [](Step &s) { s.options.end_command = 9; });
-  refuse("order of commands", [](Step &s) { s.options.first_command = 3, s.options.end_command = 2; });
+  refuse("order of commands",
+         [](Step &s) { s.options.first_command = 3, s.options.end_command = 2; });
   refuse("options size", [](Step &s) { s.options.struct_size = 8; });
   refuse("step size", [](Step &s) { s.step.struct_size = 8; });
   refuse("memory size", [](Step &s) { s.memory.struct_size = 8; });
@@ -194,7 +211,8 @@ TEST(Executor, TimesSpanAllChunksOfACommand) {
   step.options.end_command = 2;
   ASSERT_EQ(step.begin(), LLMC_RUN_OK);
   ASSERT_EQ(step.work(), LLMC_RUN_OK);
-  // 100 rows by 3 are 34 chunks of command 0, 300 programs by 4 are 75 of command 1; each reads the clock twice.
+  // 100 rows by 3 are 34 chunks of command 0, 300 programs by 4 are 75 of command 1; each reads the
+  // clock twice.
   EXPECT_EQ(times[0].end - times[0].begin, 67u);
   EXPECT_EQ(times[1].begin, times[0].end + 1);
   EXPECT_EQ(times[1].end - times[1].begin, 149u);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two threads work on runs of the demo model, everything instrumented by ThreadSanitizer: executor-tsan.o and the kernels.
- * Built three times; the planted faults must be reported, the clean model must not.
+ * Two threads work on runs of the demo model, everything instrumented by ThreadSanitizer:
+ * executor-tsan.o and the kernels. Built three times; the planted faults must be reported, the
+ * clean model must not.
  */
 #include "llmc/abi.h"
 #include <pthread.h>
@@ -26,16 +27,39 @@ int main(void) {
     tokens[i] = i * 7 % 40;
     positions[i] = i;
   }
-  const llmc_memory memory = {sizeof memory, ROWS, 1, 1, aligned_alloc(64, demo->rows_arena_bytes * 64),
-                              aligned_alloc(64, demo->outputs_arena_bytes), aligned_alloc(64, demo->chunk_bytes), NULL};
-  const llmc_step step = {sizeof step, LLMC_MASK_CAUSAL, ROWS, 1, 1, 1, 0, 0, tokens, NULL, positions, positions,
-                          sequences, output_rows, sequence_row, zero, zero, pages};
+  const llmc_memory memory = {sizeof memory,
+                              ROWS,
+                              1,
+                              1,
+                              aligned_alloc(64, demo->rows_arena_bytes * 64),
+                              aligned_alloc(64, demo->outputs_arena_bytes),
+                              aligned_alloc(64, demo->chunk_bytes),
+                              NULL};
+  const llmc_step step = {sizeof step,
+                          LLMC_MASK_CAUSAL,
+                          ROWS,
+                          1,
+                          1,
+                          1,
+                          0,
+                          0,
+                          tokens,
+                          NULL,
+                          positions,
+                          positions,
+                          sequences,
+                          output_rows,
+                          sequence_row,
+                          zero,
+                          zero,
+                          pages};
   const llmc_run_options options = {sizeof options, 0, 0, 0, UINT32_MAX, 0, NULL, NULL};
   llmc_run *run = (llmc_run *)aligned_alloc(64, (demo->run_bytes(demo, 0) + 63) / 64 * 64);
   for (int repeat = 0; repeat < REPEATS; ++repeat) {
     pthread_t helper;
-    if (demo->run_begin(demo, &memory, &step, &options, run) || pthread_create(&helper, NULL, help, run) ||
-        demo->run_work(run) || pthread_join(helper, NULL))
+    if (demo->run_begin(demo, &memory, &step, &options, run) ||
+        pthread_create(&helper, NULL, help, run) || demo->run_work(run) ||
+        pthread_join(helper, NULL))
       return 3;
   }
   printf("%d runs done\n", REPEATS);
