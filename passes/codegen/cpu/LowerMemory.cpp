@@ -72,6 +72,8 @@ Value KernelLowering::prefixMask(Value valid, int64_t width) {
 
 LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   auto tile = dyn_cast<RankedTensorType>(op.getResult().getType());
+  if (!tile && op.getValid())
+    return refuse(op) << "found valid on one element, expected a tile";
   if (!tile) {
     values.map(op.getResult(), load(op.getResult().getType(), addressOf(op)));
     return success();
@@ -103,7 +105,9 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
     indices.push_back(lookup(position));
   Value value = lookup(op.getValue()), place = addressOf(op.getView().getType(), lookup(op.getView()), indices);
   auto vector = dyn_cast<VectorType>(value.getType());
-  if (op.getValid() && vector)
+  if (op.getValid() && !vector)
+    return refuse(op) << "found valid on one element, expected a tile";
+  if (op.getValid())
     LLVM::MaskedStoreOp::create(builder, loc, value, place, prefixMask(lookup(op.getValid()), vector.getDimSize(0)), kAlignment);
   else
     store(value, place);

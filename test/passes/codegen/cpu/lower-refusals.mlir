@@ -1,0 +1,80 @@
+// RUN: llmc-opt %s --llmc-lower-tile-to-cpu --split-input-file --verify-diagnostics
+
+// No instruction, and no polynomial whose error was measured.
+
+tile.kernel @no_sine(%step: !tile.step, %x: !tile.view<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  // expected-error@+1 {{'math.sin' op cannot be lowered for a CPU: no instruction or polynomial stands for it}}
+  %b = math.sin %a : tensor<8xf32>
+  tile.store %b, %x[%c0] : tensor<8xf32>, !tile.view<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_fast_math(%step: !tile.step, %x: !tile.view<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  // expected-error@+1 {{found fastmath flags, expected none}}
+  %b = arith.addf %a, %a fastmath<reassoc> : tensor<8xf32>
+  tile.store %b, %x[%c0] : tensor<8xf32>, !tile.view<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_computed_matrix(%step: !tile.step, %x: !tile.view<8x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0, %c0] : !tile.view<8x8xf32> -> tensor<8x8xf32>
+  // expected-error@+1 {{found 'tensor<8x8xf32>', expected rank 1: only tile.dot uses tiles of rank 2, straight from tile.load}}
+  %b = arith.addf %a, %a : tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_huge_tile(%step: !tile.step, %x: !tile.view<2048xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{found 'tensor<2048xf32>', expected 1 to 1024 elements; loop over narrower tiles}}
+  %a = tile.load %x[%c0] : !tile.view<2048xf32> -> tensor<2048xf32>
+  tile.store %a, %x[%c0] : tensor<2048xf32>, !tile.view<2048xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_store_between_matrix_and_dot(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  // expected-note@+1 {{the matrix is loaded here, but read by the dot}}
+  %b = tile.load %w[%c0, %c0] : !tile.view<8x8xf32> -> tensor<8x8xf32>
+  tile.store %zero, %w[%c0, %c0] : tensor<8xf32>, !tile.view<8x8xf32>
+  // expected-error@+1 {{found a tile.store between the matrix's load and the dot, expected none}}
+  %s = tile.dot (%a) by %b into (%zero) : tensor<8xf32>, tensor<8x8xf32>, tensor<8xf32>
+  tile.store %s, %x[%c0] : tensor<8xf32>, !tile.view<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_integer_dot(%step: !tile.step, %x: !tile.view<8xi32>, %w: !tile.view<8x8xi32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<8xi32>
+  %a = tile.load %x[%c0] : !tile.view<8xi32> -> tensor<8xi32>
+  %b = tile.load %w[%c0, %c0] : !tile.view<8x8xi32> -> tensor<8x8xi32>
+  // expected-error@+1 {{found 'tensor<8xi32>', expected elements of type f32}}
+  %s = tile.dot (%a) by %b into (%zero) : tensor<8xi32>, tensor<8x8xi32>, tensor<8xi32>
+  tile.store %s, %x[%c0] : tensor<8xi32>, !tile.view<8xi32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_other_dialect(%step: !tile.step, %x: !tile.view<8xf32>) {
+  // expected-error@+1 {{'func.call' op cannot be lowered for a CPU}}
+  func.call @f() : () -> ()
+  tile.return
+}
+func.func private @f()

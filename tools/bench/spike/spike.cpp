@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The spike of issue "The thin road": does the shared tile form reach hand-written intrinsics of the same layout? Both run in
+// turns on the same data, so that a busy machine slows both; the median of the ratios is printed as a table.
+#include "tools/bench/spike/HandWritten.h"
+#include "tools/bench/spike/TileKernels.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <vector>
+
+static std::vector<float> randomFloats(size_t count) {
+  std::mt19937 generator(7);
+  std::vector<float> numbers(count);
+  for (float &number : numbers)
+    number = float(int32_t(generator())) / 2147483648.0f;
+  return numbers;
+}
+
+static double seconds(const std::function<void()> &work) {
+  auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+static double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+struct Row {
+  const char *name;
+  std::function<void()> tile, hand;
+  double bytes;
+  const std::vector<float> *tileResult, *handResult;
+};
+
+/// Hand-written time over tile time (above 1: the tile form is faster), in alternation.
+static void report(const Row &row) {
+  std::vector<double> ratios, times;
+  for (int round = 0; round < 301; ++round) {
+    double first, second;
+    if (round % 2) {
+      first = seconds(row.tile);
+      second = seconds(row.hand);
+    } else {
+      second = seconds(row.hand);
+      first = seconds(row.tile);
+    }
+    ratios.push_back(second / first);
+    times.push_back(first);
+  }
+  double worst = 0;
+  for (size_t i = 0; i < row.tileResult->size(); ++i) {
+    double difference = std::fabs((*row.tileResult)[i] - (*row.handResult)[i]);
+    worst = difference <= worst ? worst : difference; // a NaN stays
+  }
+  double time = median(times);
+  printf("| %-32s | %8.2f | %6.1f | %5.0f %% | %.1e |\n", row.name, time * 1e6, row.bytes / time * 1e-9, 100 * median(ratios), worst);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: llmc-spike tools/bench/spike/spike.mlir\n");
+    return 2;
+  }
+  std::string error;
+  TileKernels kernels(argv[1], error);
+  llmc_kernel_fn norm = kernels.find("rms_norm"), gemv = kernels.find("gemv"), attention = kernels.find("attention");
+  if (!norm || !gemv || !attention) {
+    fprintf(stderr, "%s: error: no kernels: %s\n", argv[1], error.c_str());
+    return 1;
+  }
+  const uint16_t slots[] = {0, 1, 2};
+  llmc_step step = {};
+  printf("| kernel                           | tile, us |  GB/s | tile / hand | largest difference |\n|---|---|---|---|---|\n");
+
+  const int width = 2048;
+  std::vector<float> x = randomFloats(64 * width), weight = randomFloats(width), tileY(64 * width), handY(64 * width);
+  void *normTable[] = {x.data(), weight.data(), tileY.data()};
+  report({"rms_norm 64 x 2048", [&] { norm(normTable, slots, &step, 0, 64); },
+          [&] { handRmsNorm(x.data(), weight.data(), handY.data(), width, 0, 64); }, 64.0 * width * 8, &tileY, &handY});
+
+  // Weights from memory: sixteen matrices in turn, 256 MiB; and one that stays in the cache.
+  const size_t matrix = size_t(2048) * 2048;
+  std::vector<float> panels = randomFloats(16 * matrix), tileOut(2048), handOut(2048);
+  size_t tileAt = 0, handAt = 8;
+  report({"gemv f32 2048 x 2048, cold",
+          [&] {
+            void *table[] = {x.data(), panels.data() + (tileAt++ % 16) * matrix, tileOut.data()};
+            gemv(table, slots, &step, 0, 64);
+          },
+          [&] { handGemv(x.data(), panels.data() + (handAt++ % 16) * matrix, handOut.data(), 2048, 0, 64); }, 4.0 * matrix, &handOut, &handOut});
+  void *gemvTable[] = {x.data(), panels.data(), tileOut.data()};
+  report({"gemv f32 2048 x 32, in cache", [&] { gemv(gemvTable, slots, &step, 0, 1); },
+          [&] { handGemv(x.data(), panels.data(), handOut.data(), 2048, 0, 1); }, 4.0 * 2048 * 32, &handOut, &handOut});
+  gemv(gemvTable, slots, &step, 0, 64);
+  handGemv(x.data(), panels.data(), handOut.data(), 2048, 0, 64);
+  if (tileOut != handOut)
+    printf("gemv: the two forms differ\n");
+
+  const int tokens = 1000, chunks = 16;
+  const int64_t block = 2 * 64 * 64;
+  std::vector<float> query = randomFloats(64), cache = randomFloats(chunks * block), tileHead(64), handHead(64);
+  std::vector<uint32_t> pages(chunks);
+  for (int i = 0; i < chunks; ++i)
+    pages[i] = uint32_t(i);
+  int32_t position = tokens - 1, zero = 0;
+  step.n_rows = step.n_sequences = step.page_chunks = 1;
+  step.positions = &position, step.row_sequence = &zero, step.sequence_page = &zero, step.pages = pages.data();
+  void *attentionTable[] = {query.data(), cache.data(), tileHead.data()};
+  report({"attention, 1 head of 64, 1000 keys", [&] { attention(attentionTable, slots, &step, 0, 1); },
+          [&] { handAttention(query.data(), cache.data(), cache.data() + 64 * 64, handHead.data(), tokens, block); }, tokens * 512.0,
+          &tileHead, &handHead});
+  return 0;
+}
