@@ -10,6 +10,8 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/codegen/cpu/Passes.h"
 
@@ -20,11 +22,61 @@ namespace llmc::cpu {
 
 using namespace mlir;
 
+namespace {
+/// exp(x) = 2^n * p(r) with n = round(x / ln 2), r = x - n ln 2. Replaces MLIR's expansion, which spends as many instructions
+/// again on special values; here clamping x gives them: n = -127 makes the power 0, n = 128 makes it infinite, NaN passes.
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isF32())
+      return rewriter.notifyMatchFailure(op, "only f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto constant = [&](float value) -> Value {
+      TypedAttr element = b.getF32FloatAttr(value);
+      auto shaped = dyn_cast<ShapedType>(type);
+      return arith::ConstantOp::create(b, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(element))) : element);
+    };
+    auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, x, y, z); };
+    auto clamp = [&](Value x, arith::CmpFPredicate beyond, Value limit) -> Value {
+      return arith::SelectOp::create(b, arith::CmpFOp::create(b, beyond, x, limit), limit, x);
+    };
+    Value x = clamp(op.getOperand(), arith::CmpFPredicate::OLT, constant(-88.1f));
+    x = clamp(x, arith::CmpFPredicate::OGT, constant(89.0f));
+    // Adding 1.5 * 2^23 rounds to an integer, which then lies in the low bits.
+    Value shift = constant(12582912.0f), shifted = fma(x, constant(1.44269504f), shift);
+    Value n = arith::SubFOp::create(b, shifted, shift);
+    Value r = fma(n, constant(-0.693359375f), x);
+    r = fma(n, constant(2.12194440e-4f), r);
+    Value p = constant(1.9875691e-4f);
+    for (float coefficient : {1.3981999e-3f, 8.3334519e-3f, 4.1665796e-2f, 1.6666665e-1f, 5.0000001e-1f})
+      p = fma(p, r, constant(coefficient));
+    p = arith::AddFOp::create(b, fma(p, arith::MulFOp::create(b, r, r), r), constant(1.0f));
+    Type bits = type;
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      bits = shaped.clone(b.getI32Type());
+    else
+      bits = b.getI32Type();
+    auto integer = [&](int32_t value) -> Value {
+      TypedAttr element = b.getI32IntegerAttr(value);
+      auto shaped = dyn_cast<ShapedType>(bits);
+      return arith::ConstantOp::create(b, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(element))) : element);
+    };
+    Value exponent = arith::AddIOp::create(b, arith::BitcastOp::create(b, bits, shifted), integer(127));
+    Value power = arith::BitcastOp::create(b, type, arith::ShLIOp::create(b, exponent, integer(23)));
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, p, power);
+    return success();
+  }
+};
+} // namespace
+
 /// Only the three functions whose error was measured (README.md).
 static LogicalResult expandMath(LLVM::LLVMFuncOp function) {
   RewritePatternSet patterns(function.getContext());
-  populateMathPolynomialApproximationPatterns(
-      patterns, [](StringRef name) { return name == "math.exp" || name == "math.tanh" || name == "math.erf"; });
+  patterns.add<ExpandExp>(function.getContext());
+  populateMathPolynomialApproximationPatterns(patterns,
+                                              [](StringRef name) { return name == "math.tanh" || name == "math.erf"; });
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   return applyPatternsGreedily(function, std::move(patterns));
 }
