@@ -51,7 +51,7 @@ Status ConfigReader::readKeys() {
   if (!tree.is(Value::Kind::Object))
     return wrongValue(root, tree, "an object");
   const Value *type = tree.find("model_type");
-  family = type && type->is(Value::Kind::String) ? familyOf(type->text) : 0;
+  family = type && type->is(Value::Kind::String) ? familyOf(type->text()) : 0;
   if (family == 0)
     return root.at("model_type")
         .error(

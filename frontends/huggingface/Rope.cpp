@@ -41,10 +41,7 @@ Status agree(const Place &place, const std::optional<T> &value, const Place &oth
              const std::optional<T> &other) {
   if (!value || !other || *value == *other)
     return {};
-  Value found, expected;
-  found.kind = expected.kind = Value::Kind::Real;
-  found.real = static_cast<double>(*value);
-  expected.real = static_cast<double>(*other);
+  Value found(static_cast<double>(*value)), expected(static_cast<double>(*other));
   Error error = wrongValue(place, found,
                            "the same as " + otherPlace.pointer + " (" + describe(expected) + ")");
   return std::move(error).withNote(otherPlace.note(describe(expected) + " comes from here"));

@@ -53,7 +53,7 @@ Status read(const Value &value, const Place &place, bool &out) {
 Status read(const Value &value, const Place &place, std::string &out) {
   if (!value.is(Value::Kind::String))
     return wrongValue(place, value, "a string");
-  out = value.text;
+  out = value.text();
   return {};
 }
 
@@ -74,7 +74,7 @@ Status readWord(const Value &value, const Place &place, const std::vector<const 
                 int &out) {
   std::string list;
   for (size_t i = 0; i < words.size(); ++i) {
-    if (value.is(Value::Kind::String) && value.text == words[i]) {
+    if (value.is(Value::Kind::String) && value.text() == words[i]) {
       out = static_cast<int>(i);
       return {};
     }

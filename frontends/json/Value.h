@@ -7,39 +7,57 @@
 #include "dialects/model/Error.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace llmc::json {
 
 struct Children;
 
+// 16 bytes, because a hostile file is mostly values.
 class Value {
 public:
   enum class Kind : uint8_t { Null, Boolean, Integer, Real, String, Array, Object };
 
-  Value();
-  Value(Value &&) noexcept;
-  Value &operator=(Value &&) noexcept;
+  Value() : integer(0) {}
+  explicit Value(bool boolean) : kind(Kind::Boolean), boolean(boolean), integer(0) {}
+  explicit Value(int64_t integer) : kind(Kind::Integer), integer(integer) {}
+  explicit Value(double real) : kind(Kind::Real), real(real) {}
+  explicit Value(std::string text) : kind(Kind::String), chars(new std::string(std::move(text))) {}
+  // An empty Array or Object.
+  explicit Value(Kind kind) : kind(kind), children(nullptr) {}
+  Value(Value &&other) noexcept : Value() { swap(other); }
+  Value &operator=(Value &&other) noexcept {
+    swap(other);
+    return *this;
+  }
   ~Value();
 
   Kind kind = Kind::Null;
   bool boolean = false;
   union {
-    int64_t integer = 0; // Integer: fits 64 bits with a sign
-    double real;         // Real: has a fraction or an exponent, or does not fit; always finite
+    int64_t integer;    // Integer: fits 64 bits with a sign
+    double real;        // Real: has a fraction or an exponent, or does not fit; always finite
+    std::string *chars; // String, owned
+    Children *children; // Array or Object, owned; null while it is empty
   };
-  std::string text; // String
 
   bool is(Kind other) const { return kind == other; }
   bool isNumber() const { return kind == Kind::Integer || kind == Kind::Real; }
   double number() const { return kind == Kind::Integer ? static_cast<double>(integer) : real; }
+  const std::string &text() const { return *chars; } // of a String
 
   size_t size() const;                         // of an Array or Object, else 0
   const Value &operator[](size_t index) const; // of an Array or Object
   const std::string &key(size_t index) const;  // of an Object
   const Value *find(std::string_view key) const;
+  Children &makeChildren(); // of an Array or Object
 
-  std::unique_ptr<Children> children; // of an Array or Object
+private:
+  bool isParent() const { return kind == Kind::Array || kind == Kind::Object; }
+  void swap(Value &other) {
+    std::swap(kind, other.kind);
+    std::swap(boolean, other.boolean);
+    std::swap(integer, other.integer); // the widest member: exchanges whichever is alive
+  }
 };
 
 struct Children {

@@ -14,7 +14,7 @@ using json::Value;
 namespace {
 
 constexpr size_t maxShards = 512; // each stays open; the usual limit of a process is 1024 files
-constexpr uint64_t maxIndexBytes = uint64_t(256) << 20;
+constexpr uint64_t maxIndexBytes = uint64_t(64) << 20;
 
 using ShardOfTensor = std::unordered_map<std::string, std::string>;
 
@@ -77,11 +77,11 @@ Result<ShardOfTensor> readIndex(const std::string &path) {
   ShardOfTensor shards;
   for (size_t i = 0; i < map->size(); ++i) {
     const Value &shard = (*map)[i];
-    if (!shard.is(Value::Kind::String) || !isPlainName(shard.text))
+    if (!shard.is(Value::Kind::String) || !isPlainName(shard.text()))
       return errorAt(path, "/weight_map/" + escaped(map->key(i), 120),
                      "found " + json::describe(shard) +
                          ", expected the name of a file in the index's own folder");
-    shards.emplace(map->key(i), shard.text);
+    shards.emplace(map->key(i), shard.text());
   }
   return shards;
 }

@@ -121,12 +121,12 @@ Result<StoredTensor> TensorReader::read(const std::string &name, const Value &en
       return error(tensor, "found unknown key \"" + escaped(key, 80) +
                                "\", expected dtype, shape and data_offsets");
   const Value *type = entry.find("dtype");
-  if (!type || !type->is(Value::Kind::String) || bitsOf(type->text) == 0)
+  if (!type || !type->is(Value::Kind::String) || bitsOf(type->text()) == 0)
     return error(
         tensor,
         found(type) +
             " as \"dtype\", expected a type that safetensors has, such as F32, F16 or BF16");
-  tensor.type = type->text;
+  tensor.type = type->text();
   if (Status status = readShape(entry.find("shape"), tensor); !status)
     return status.takeError();
   if (Status status = readOffsets(entry.find("data_offsets"), tensor); !status)

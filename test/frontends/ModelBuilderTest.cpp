@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Config -> `llm` module: symbols, graphs, locations, layers that differ, and what the builder refuses. That the maths is
-// right is the goldens' affair (test/e2e/reference).
+// Config -> `llm` module: symbols, graphs, locations, layers that differ, and what the builder
+// refuses. That the maths is right is the goldens' affair (test/e2e/reference).
 #include "frontends/ModelBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -38,7 +38,9 @@ protected:
     auto built = buildModule(context, config, options);
     return built ? "no error" : built.error().str();
   }
-  mlir::func::FuncOp graph(llvm::StringRef name) { return module->lookupSymbol<mlir::func::FuncOp>(name); }
+  mlir::func::FuncOp graph(llvm::StringRef name) {
+    return module->lookupSymbol<mlir::func::FuncOp>(name);
+  }
   template <typename Op> std::vector<Op> opsOf(llvm::StringRef name) {
     std::vector<Op> ops;
     graph(name).walk([&](Op op) { ops.push_back(op); });
@@ -145,20 +147,24 @@ TEST_F(ModelBuilder, optionsReachTableAndCaches) {
   options.kvLayout = llm::KVLayout::TokenMajor;
   build(plainConfig(), options);
   EXPECT_EQ(module->lookupSymbol<llm::WeightOp>("rope").getType().getRows(), 40);
-  EXPECT_EQ(module->lookupSymbol<llm::CacheOp>("layers.2.kv").getType().getLayout(), llm::KVLayout::TokenMajor);
+  EXPECT_EQ(module->lookupSymbol<llm::CacheOp>("layers.2.kv").getType().getLayout(),
+            llm::KVLayout::TokenMajor);
 }
 
 TEST_F(ModelBuilder, refusesWhatTheConfigForbids) {
   ModuleOptions options;
   options.file = "model.json";
   options.maxPositions = 101;
-  EXPECT_EQ(errorOf(plainConfig(), options), "model.json: error: found a longest sequence of 101 positions, expected 1 to 100, "
-                                             "which the model allows");
+  EXPECT_EQ(errorOf(plainConfig(), options),
+            "model.json: error: found a longest sequence of 101 positions, expected 1 to 100, "
+            "which the model allows");
   options.maxPositions = -1;
-  EXPECT_NE(errorOf(plainConfig(), options).find("found a longest sequence of -1 positions"), std::string::npos);
+  EXPECT_NE(errorOf(plainConfig(), options).find("found a longest sequence of -1 positions"),
+            std::string::npos);
   model::ModelConfig config = plainConfig();
   config.layers[2].numKVHeads = 3;
-  EXPECT_NE(errorOf(config).find("/layers/2/num_heads: error: found 2 query heads, expected a multiple of the 3"),
+  EXPECT_NE(errorOf(config).find(
+                "/layers/2/num_heads: error: found 2 query heads, expected a multiple of the 3"),
             std::string::npos)
       << errorOf(config);
 }
@@ -166,11 +172,13 @@ TEST_F(ModelBuilder, refusesWhatTheConfigForbids) {
 TEST_F(ModelBuilder, refusesRopeThatTheOpCannotSay) {
   model::ModelConfig config = plainConfig();
   config.rope.rotaryDims = 4;
-  EXPECT_EQ(errorOf(config), "/layers/0/head_dim: error: found heads of 8 with 4 rotary dimensions, expected all of a head to be "
+  EXPECT_EQ(errorOf(config), "/layers/0/head_dim: error: found heads of 8 with 4 rotary "
+                             "dimensions, expected all of a head to be "
                              "rotated");
   config = plainConfig();
   config.rope.pairing = model::RopePairing::Interleaved;
-  EXPECT_NE(errorOf(config).find("/rope/pairing: error: found interleaved, expected half"), std::string::npos);
+  EXPECT_NE(errorOf(config).find("/rope/pairing: error: found interleaved, expected half"),
+            std::string::npos);
 }
 
 } // namespace

@@ -21,7 +21,7 @@ TEST(Json, ReadsEveryKindOfValue) {
   ASSERT_EQ(list.size(), 5u);
   EXPECT_EQ(list[0].integer, 1);
   EXPECT_EQ(list[1].real, -2.5);
-  EXPECT_EQ(list[2].text, "x\xC3\xA4");
+  EXPECT_EQ(list[2].text(), "x\xC3\xA4");
   EXPECT_TRUE(list[3].boolean);
   EXPECT_TRUE(list[4].is(Value::Kind::Null));
   EXPECT_TRUE(value->find("b")->is(Value::Kind::Object));
