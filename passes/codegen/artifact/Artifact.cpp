@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links twice: once with hashes of zero to learn the layout, then, when the weights have been streamed to
-// their place and their hashes are known, once more for the bytes around them.
+// Links twice: once with hashes of zero to learn the layout, then, when the weights have been
+// streamed to their place and their hashes are known, once more for the bytes around them.
 #include "passes/codegen/artifact/Artifact.h"
 #include "passes/codegen/artifact/FilePlan.h"
 #include "passes/codegen/artifact/Link.h"
@@ -21,9 +21,12 @@ bool endsWith(const std::string &text, std::string_view end) {
 std::string fileName(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
 bool isIdentifier(const std::string &name) {
-  auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  auto isLetter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   return name.size() <= kMaxNameBytes && isLetter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
 }
 
 class Writer {
@@ -42,12 +45,15 @@ private:
   Status writeModel(OutputFile &file, const FilePlan &plan);
   Result<ArtifactSummary> writeInside(const FilePlan &layout);
   Result<ArtifactSummary> writeSeparate(const FilePlan &layout);
-  OutputOptions outputOptions(bool executable) const { return {executable, request.removeOnSignal}; }
+  OutputOptions outputOptions(bool executable) const {
+    return {executable, request.removeOnSignal};
+  }
   ArtifactSummary summary(const FilePlan &plan, const PackReport &report) const;
   WeightsPlace weightsPlace() const {
     if (!tables.weightsBytes || !weightsPath.empty())
       return WeightsPlace::None;
-    return request.kind == ArtifactKind::SharedObject ? WeightsPlace::LastSegment : WeightsPlace::LargeSection;
+    return request.kind == ArtifactKind::SharedObject ? WeightsPlace::LastSegment
+                                                      : WeightsPlace::LargeSection;
   }
   bool isShared() const { return request.kind == ArtifactKind::SharedObject; }
 
@@ -59,13 +65,19 @@ private:
 
 Status Writer::check() const {
   if (!request.name.empty() && !isIdentifier(request.name))
-    return errorAt("--name", "", "found '" + escaped(request.name) + "', expected a C identifier of at most " +
-                                     std::to_string(kMaxNameBytes) + " letters, digits and underscores");
+    return errorAt("--name", "",
+                   "found '" + escaped(request.name) + "', expected a C identifier of at most " +
+                       std::to_string(kMaxNameBytes) + " letters, digits and underscores");
   if (request.levels.empty() || tables.graphs.empty())
-    return errorAt(request.path, "", "found " + std::to_string(request.levels.size()) + " instruction set levels and " +
-                                         std::to_string(tables.graphs.size()) + " graphs, expected at least one of each");
-  const uint64_t modelBytes = weightsPath.empty() ? tables.weightsBytes + kRoomForLink : kRoomForLink;
-  const uint64_t largest = weightsPath.empty() ? modelBytes : std::max(modelBytes, tables.weightsBytes + LLMC_WEIGHTS_FILE_HEADER);
+    return errorAt(request.path, "",
+                   "found " + std::to_string(request.levels.size()) +
+                       " instruction set levels and " + std::to_string(tables.graphs.size()) +
+                       " graphs, expected at least one of each");
+  const uint64_t modelBytes =
+      weightsPath.empty() ? tables.weightsBytes + kRoomForLink : kRoomForLink;
+  const uint64_t largest =
+      weightsPath.empty() ? modelBytes
+                          : std::max(modelBytes, tables.weightsBytes + LLMC_WEIGHTS_FILE_HEADER);
   if (Status status = checkRoom(request.path, tables.weightsBytes + kRoomForLink, largest); !status)
     return status;
   return checkSources(tables, request.weights);
@@ -82,7 +94,10 @@ Result<FilePlan> Writer::plan(const PackReport &report) {
   Result<std::string> tablesObject = writeTablesObject(object);
   if (!tablesObject)
     return tablesObject.takeError();
-  LinkRequest link = {{{"tables.o", *tablesObject}}, querySymbol(request.name), request.path, request.allowUndefined};
+  LinkRequest link = {{{"tables.o", *tablesObject}},
+                      querySymbol(request.name),
+                      request.path,
+                      request.allowUndefined};
   for (size_t i = 0; i < request.levels.size(); ++i)
     link.objects.push_back({"kernels-" + std::to_string(i) + ".o", request.levels[i].object});
   link.objects.push_back({"executor.o", request.executor});
@@ -124,12 +139,14 @@ ArtifactSummary Writer::summary(const FilePlan &plan, const PackReport &report) 
 Status sameLayout(const FilePlan &before, const FilePlan &after) {
   if (before.prefix.size() == after.prefix.size() && before.fileBytes() == after.fileBytes())
     return {};
-  return errorAt("link", "", "found a layout of " + std::to_string(after.fileBytes()) + " bytes, expected " +
-                                 std::to_string(before.fileBytes()) + " as before; this is a fault of llmc");
+  return errorAt("link", "",
+                 "found a layout of " + std::to_string(after.fileBytes()) + " bytes, expected " +
+                     std::to_string(before.fileBytes()) + " as before; this is a fault of llmc");
 }
 
 Result<ArtifactSummary> Writer::writeInside(const FilePlan &layout) {
-  Result<std::unique_ptr<OutputFile>> file = OutputFile::create(request.path, outputOptions(isShared()));
+  Result<std::unique_ptr<OutputFile>> file =
+      OutputFile::create(request.path, outputOptions(isShared()));
   if (!file)
     return file.takeError();
   Result<PackReport> report = streamWeights(**file, layout.prefix.size());
@@ -146,10 +163,12 @@ Result<ArtifactSummary> Writer::writeInside(const FilePlan &layout) {
 }
 
 Result<ArtifactSummary> Writer::writeSeparate(const FilePlan &layout) {
-  Result<std::unique_ptr<OutputFile>> file = OutputFile::create(request.path, outputOptions(isShared()));
+  Result<std::unique_ptr<OutputFile>> file =
+      OutputFile::create(request.path, outputOptions(isShared()));
   if (!file)
     return file.takeError();
-  Result<std::unique_ptr<OutputFile>> weights = OutputFile::create(weightsPath, outputOptions(false));
+  Result<std::unique_ptr<OutputFile>> weights =
+      OutputFile::create(weightsPath, outputOptions(false));
   if (!weights)
     return weights.takeError();
   Result<PackReport> report = streamWeights(**weights, LLMC_WEIGHTS_FILE_HEADER);
@@ -196,6 +215,8 @@ Result<ArtifactKind> kindOf(const std::string &path) {
   return errorAt(path, "", "found another ending, expected .so (to open), .o or .a (to link)");
 }
 
-Result<ArtifactSummary> writeArtifact(const ArtifactRequest &request) { return Writer(request).write(); }
+Result<ArtifactSummary> writeArtifact(const ArtifactRequest &request) {
+  return Writer(request).write();
+}
 
 } // namespace llmc::artifact

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The artefact writer's one entry: tables, kernels, a manifest and weights become a model.so, model.o or
-// model.a. The same request gives the same bytes; a failure leaves no file behind.
+// The artefact writer's one entry: tables, kernels, a manifest and weights become a model.so,
+// model.o or model.a. The same request gives the same bytes; a failure leaves no file behind.
 #pragma once
 
 #include "passes/codegen/artifact/EmbeddedExecutor.h"

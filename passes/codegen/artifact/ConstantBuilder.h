@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes constant globals of an LLVM module from C++ values, with the layout that abi.h's structs have in
-// C: fields in order at their natural alignment. Used by TablesObject.cpp.
+// Makes constant globals of an LLVM module from C++ values, with the layout that abi.h's structs
+// have in C: fields in order at their natural alignment. Used by TablesObject.cpp.
 #pragma once
 
 #include "llvm/IR/Constants.h"
@@ -17,7 +17,9 @@ public:
   llvm::Constant *u16(uint16_t value) { return integer(16, value); }
   llvm::Constant *u32(uint32_t value) { return integer(32, value); }
   llvm::Constant *u64(uint64_t value) { return integer(64, value); }
-  llvm::Constant *null() { return llvm::ConstantPointerNull::get(llvm::PointerType::get(context, 0)); }
+  llvm::Constant *null() {
+    return llvm::ConstantPointerNull::get(llvm::PointerType::get(context, 0));
+  }
   llvm::Constant *record(Fields fields) { return llvm::ConstantStruct::getAnon(context, fields); }
 
   // A hidden function that another object defines.

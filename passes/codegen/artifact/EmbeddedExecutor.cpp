@@ -8,7 +8,8 @@ extern "C" const char llmc_embedded_executor_end[];
 namespace llmc::artifact {
 
 std::string_view executorObject() {
-  return {llmc_embedded_executor_begin, size_t(llmc_embedded_executor_end - llmc_embedded_executor_begin)};
+  return {llmc_embedded_executor_begin,
+          size_t(llmc_embedded_executor_end - llmc_embedded_executor_begin)};
 }
 
 } // namespace llmc::artifact

@@ -21,11 +21,12 @@ Result<std::unique_ptr<TargetMachine>> baselineMachine(StringRef name) {
   const Target *target = TargetRegistry::lookupTarget(triple, message);
   std::unique_ptr<TargetMachine> machine;
   if (target)
-    machine.reset(target->createTargetMachine(triple, "x86-64", "", TargetOptions(), Reloc::PIC_, std::nullopt,
-                                              CodeGenOptLevel::Default));
+    machine.reset(target->createTargetMachine(triple, "x86-64", "", TargetOptions(), Reloc::PIC_,
+                                              std::nullopt, CodeGenOptLevel::Default));
   if (!machine)
-    return errorAt("artifact", "", "found no code generator for " + name.str() +
-                                       ", expected an LLVM that was built with X86: " + message);
+    return errorAt("artifact", "",
+                   "found no code generator for " + name.str() +
+                       ", expected an LLVM that was built with X86: " + message);
   return machine;
 }
 
@@ -33,12 +34,15 @@ Result<std::string> emitObject(Module &module, TargetMachine &machine) {
   std::string message;
   raw_string_ostream stream(message);
   if (verifyModule(module, &stream))
-    return errorAt("artifact", "tables", "found a module that LLVM refuses: " + escaped(message) + "; this is a fault of llmc");
+    return errorAt("artifact", "tables",
+                   "found a module that LLVM refuses: " + escaped(message) +
+                       "; this is a fault of llmc");
   SmallVector<char, 0> bytes;
   raw_svector_ostream output(bytes);
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, output, nullptr, CodeGenFileType::ObjectFile))
-    return errorAt("artifact", "tables", "found a target that writes no objects, expected one that does");
+    return errorAt("artifact", "tables",
+                   "found a target that writes no objects, expected one that does");
   passes.run(module);
   return std::string(bytes.data(), bytes.size());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ELF headers and archive headers. The input comes from our own link; it is still checked, so that another
-// linker's other habits become an error and not a broken file.
+// ELF headers and archive headers. The input comes from our own link; it is still checked, so that
+// another linker's other habits become an error and not a broken file.
 #include "passes/codegen/artifact/FilePlan.h"
 #include "passes/codegen/artifact/TablesObject.h"
 
@@ -12,10 +12,13 @@ namespace {
 
 constexpr uint64_t kTailAlignment = 64;
 
-uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+uint64_t alignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 Error unexpected(const std::string &text) {
-  return errorAt("link", "", "found " + text + "; this is a fault of llmc or of the linker it was built with");
+  return errorAt("link", "",
+                 "found " + text + "; this is a fault of llmc or of the linker it was built with");
 }
 
 // The headers of an ELF file in memory, changed in place.
@@ -24,10 +27,12 @@ public:
   explicit Elf(std::string &bytes) : bytes(bytes) {}
 
   bool isSane() {
-    if (bytes.size() < sizeof(Elf64_Ehdr) || memcmp(bytes.data(), ELFMAG, SELFMAG) || header().e_ident[EI_CLASS] != ELFCLASS64)
+    if (bytes.size() < sizeof(Elf64_Ehdr) || memcmp(bytes.data(), ELFMAG, SELFMAG) ||
+        header().e_ident[EI_CLASS] != ELFCLASS64)
       return false;
     return inside(header().e_shoff, uint64_t(header().e_shnum) * sizeof(Elf64_Shdr)) &&
-           inside(header().e_phoff, uint64_t(header().e_phnum) * sizeof(Elf64_Phdr)) && header().e_shstrndx < header().e_shnum;
+           inside(header().e_phoff, uint64_t(header().e_phnum) * sizeof(Elf64_Phdr)) &&
+           header().e_shstrndx < header().e_shnum;
   }
   Elf64_Ehdr &header() { return *at<Elf64_Ehdr>(0); }
   unsigned sections() { return header().e_shnum; }
@@ -46,8 +51,12 @@ public:
   }
 
 private:
-  bool inside(uint64_t offset, uint64_t size) const { return offset <= bytes.size() && size <= bytes.size() - offset; }
-  template <typename T> T *at(uint64_t offset) { return reinterpret_cast<T *>(bytes.data() + offset); }
+  bool inside(uint64_t offset, uint64_t size) const {
+    return offset <= bytes.size() && size <= bytes.size() - offset;
+  }
+  template <typename T> T *at(uint64_t offset) {
+    return reinterpret_cast<T *>(bytes.data() + offset);
+  }
 
   std::string &bytes;
 };
@@ -58,9 +67,11 @@ Elf64_Phdr *weightsSegment(Elf &elf, const Elf64_Shdr &weights) {
   for (unsigned i = 0; i < elf.segments(); ++i)
     if (elf.segment(i).p_type == PT_LOAD)
       last = &elf.segment(i);
-  const bool good = last && last->p_offset == weights.sh_offset && last->p_vaddr == weights.sh_addr &&
-                    last->p_filesz == weights.sh_size && last->p_memsz == weights.sh_size && last->p_flags == PF_R &&
-                    last->p_offset % kSegmentAlignment == 0 && last->p_vaddr % kSegmentAlignment == 0;
+  const bool good = last && last->p_offset == weights.sh_offset &&
+                    last->p_vaddr == weights.sh_addr && last->p_filesz == weights.sh_size &&
+                    last->p_memsz == weights.sh_size && last->p_flags == PF_R &&
+                    last->p_offset % kSegmentAlignment == 0 &&
+                    last->p_vaddr % kSegmentAlignment == 0;
   return good ? last : nullptr;
 }
 
@@ -69,7 +80,8 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
-// One header of the common archive format; times and owners are zero, so equal models give equal bytes.
+// One header of the common archive format; times and owners are zero, so equal models give equal
+// bytes.
 std::string memberHeader(const std::string &name, uint64_t size) {
   return padded(name, 16) + padded("0", 12) + padded("0", 6) + padded("0", 6) + padded("644", 8) +
          padded(std::to_string(size), 10) + "`\n";
@@ -85,7 +97,8 @@ Result<FilePlan> planSharedObject(std::string linked, uint64_t weightsBytes) {
     return FilePlan{std::move(linked), 0, ""};
   Elf64_Shdr *weights = elf.find(weightsSection(WeightsPlace::LastSegment));
   Elf64_Phdr *segment = weights ? weightsSegment(elf, *weights) : nullptr;
-  if (!segment || weights->sh_size != kPlaceholderBytes || weights->sh_offset + weights->sh_size > linked.size())
+  if (!segment || weights->sh_size != kPlaceholderBytes ||
+      weights->sh_offset + weights->sh_size > linked.size())
     return unexpected("no aligned, read-only last segment for the weights");
   const uint64_t begin = weights->sh_offset, end = begin + kPlaceholderBytes;
   const uint64_t stretched = alignUp(weightsBytes, kTailAlignment);
@@ -122,13 +135,16 @@ Result<FilePlan> planObject(std::string object, uint64_t weightsBytes) {
 Result<FilePlan> planArchive(FilePlan object, const std::string &symbol) {
   const uint64_t size = object.fileBytes();
   if (size > 9999999999u)
-    return errorAt("archive", "", "found an object of " + std::to_string(size) +
-                                      " bytes, expected at most 9999999999 in an archive; write a .so, or use --weights=separate");
+    return errorAt("archive", "",
+                   "found an object of " + std::to_string(size) +
+                       " bytes, expected at most 9999999999 in an archive; write a .so, or use "
+                       "--weights=separate");
   std::string index = std::string("\0\0\0\1", 4) + std::string(4, '\0') + symbol + '\0';
   if (index.size() % 2)
     index += '\0';
   std::string prefix = "!<arch>\n" + memberHeader("/", index.size());
-  const uint64_t member = prefix.size() + index.size(); // where the member's header begins, big-endian in the index
+  const uint64_t member =
+      prefix.size() + index.size(); // where the member's header begins, big-endian in the index
   for (int i = 0; i < 4; ++i)
     index[4 + i] = char(member >> (24 - 8 * i));
   object.prefix = prefix + index + memberHeader("model.o/", size) + object.prefix;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file's parts lie: everything before the weights, the weights, everything after them. The linker
-// has placed 64 bytes in the weights' stead; a plan stretches them to their size by changing a few numbers
-// of the headers, so weights of any size are never in memory and never seen by a linker.
+// Where a file's parts lie: everything before the weights, the weights, everything after them. The
+// linker has placed 64 bytes in the weights' stead; a plan stretches them to their size by changing
+// a few numbers of the headers, so weights of any size are never in memory and never seen by a
+// linker.
 #pragma once
 
 #include "dialects/model/Error.h"
@@ -22,7 +23,8 @@ struct FilePlan {
 // `linked` has section .llmc.weights as its last loaded segment, unless weightsBytes is 0.
 Result<FilePlan> planSharedObject(std::string linked, uint64_t weightsBytes);
 
-// `object` has section .lrodata.llmc, unless weightsBytes is 0. Its new bytes lie behind the object.
+// `object` has section .lrodata.llmc, unless weightsBytes is 0. Its new bytes lie behind the
+// object.
 Result<FilePlan> planObject(std::string object, uint64_t weightsBytes);
 
 // An archive with one member, `object`, that defines `symbol`.

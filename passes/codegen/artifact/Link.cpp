@@ -36,13 +36,16 @@ Error linkError(const std::string &output, llvm::StringRef messages, const std::
 }
 
 // lld's state is global: one link at a time, and none after a crash inside it.
-Status runLinker(const std::string &output, const std::vector<std::string> &arguments, const std::string &folder) {
+Status runLinker(const std::string &output, const std::vector<std::string> &arguments,
+                 const std::string &folder) {
   static std::mutex mutex;
   static bool canRun = true;
   std::lock_guard<std::mutex> lock(mutex);
   if (!canRun)
-    return errorAt(output, "link", "found a linker that crashed in an earlier link of this process, expected to link again; "
-                                   "start llmc anew");
+    return errorAt(
+        output, "link",
+        "found a linker that crashed in an earlier link of this process, expected to link again; "
+        "start llmc anew");
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -61,7 +64,8 @@ Result<std::string> link(const LinkRequest &request, std::vector<std::string> ar
   if (!folder)
     return folder.takeError();
   const std::string output = folder->path(kLinkedName);
-  arguments.insert(arguments.begin(), {"ld.lld", "--threads=1", "--build-id=none", "--color-diagnostics=never", "-o", output});
+  arguments.insert(arguments.begin(), {"ld.lld", "--threads=1", "--build-id=none",
+                                       "--color-diagnostics=never", "-o", output});
   if (!versionScript.empty()) {
     Result<std::string> script = folder->write("exports", versionScript);
     if (!script)
@@ -80,7 +84,9 @@ Result<std::string> link(const LinkRequest &request, std::vector<std::string> ar
 }
 
 Error objectError(const std::string &output, llvm::Error error) {
-  return errorAt(output, "link", "found an object that cannot be read: " + escaped(llvm::toString(std::move(error))));
+  return errorAt(output, "link",
+                 "found an object that cannot be read: " +
+                     escaped(llvm::toString(std::move(error))));
 }
 
 // lld -r leaves undefined symbols alone; the user's link would be the first to miss them.
@@ -98,8 +104,9 @@ Status checkDefined(const LinkRequest &request, const llvm::object::ObjectFile &
 
 Result<std::string> localise(const LinkRequest &request, llvm::object::Binary &object) {
   llvm::objcopy::ConfigManager config;
-  auto pattern = llvm::objcopy::NameOrPattern::create(request.exported, llvm::objcopy::MatchStyle::Literal,
-                                                      [](llvm::Error error) { return error; });
+  auto pattern =
+      llvm::objcopy::NameOrPattern::create(request.exported, llvm::objcopy::MatchStyle::Literal,
+                                           [](llvm::Error error) { return error; });
   if (!pattern)
     return objectError(request.output, pattern.takeError());
   if (llvm::Error error = config.Common.SymbolsToKeepGlobal.addMatcher(std::move(pattern)))
@@ -114,8 +121,17 @@ Result<std::string> localise(const LinkRequest &request, llvm::object::Binary &o
 } // namespace
 
 Result<std::string> linkSharedObject(const LinkRequest &request) {
-  std::vector<std::string> arguments = {"-shared", "--gc-sections", "--hash-style=gnu", "-z", "relro", "-z", "now",
-                                        "-z", "lrodata-after-bss", "-z", request.allowUndefined ? "undefs" : "defs"};
+  std::vector<std::string> arguments = {"-shared",
+                                        "--gc-sections",
+                                        "--hash-style=gnu",
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "now",
+                                        "-z",
+                                        "lrodata-after-bss",
+                                        "-z",
+                                        request.allowUndefined ? "undefs" : "defs"};
   return link(request, std::move(arguments), "{ global: " + request.exported + "; local: *; };\n");
 }
 

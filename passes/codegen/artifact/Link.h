@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links objects in this process with lld. Files live in a scratch folder beside the output and are gone
-// when the call returns. One link at a time, since lld keeps global state.
+// Links objects in this process with lld. Files live in a scratch folder beside the output and are
+// gone when the call returns. One link at a time, since lld keeps global state.
 #pragma once
 
 #include "dialects/model/Error.h"
@@ -26,8 +26,8 @@ struct LinkRequest {
 // A shared object without DT_NEEDED; unused sections are dropped.
 Result<std::string> linkSharedObject(const LinkRequest &request);
 
-// One relocatable object whose every symbol but the exported one is local, so that two models can be
-// linked into one program.
+// One relocatable object whose every symbol but the exported one is local, so that two models can
+// be linked into one program.
 Result<std::string> linkRelocatable(const LinkRequest &request);
 
 } // namespace llmc::artifact

@@ -19,7 +19,8 @@ std::string hexadecimal(uint64_t value) {
 Json levelsPart(const std::vector<Level> &levels) {
   Json part = Json::array();
   for (const Level &level : levels)
-    part.push_back({{"name", level.name}, {"cpu", level.cpu}, {"features", featureNames(level.features)}});
+    part.push_back(
+        {{"name", level.name}, {"cpu", level.cpu}, {"features", featureNames(level.features)}});
   return part;
 }
 
@@ -38,15 +39,18 @@ Json memoryPart(const Tables &tables) {
           {"outputs_arena_bytes_per_output", tables.outputsArenaBytes},
           {"kv_bytes_per_chunk", tables.chunkBytes},
           {"kv_chunk_tokens", LLMC_KV_CHUNK_TOKENS},
-          {"session_bytes", "rows_arena_bytes_per_row * max_rows + outputs_arena_bytes_per_output * max_outputs + "
-                            "kv_bytes_per_chunk * page_chunks * pages"}};
+          {"session_bytes",
+           "rows_arena_bytes_per_row * max_rows + outputs_arena_bytes_per_output * max_outputs + "
+           "kv_bytes_per_chunk * page_chunks * pages"}};
 }
 
 Json graphsPart(const Tables &tables) {
   static constexpr const char *kKinds[] = {"prefill", "decode", "verify"};
   Json part = Json::array();
   for (const Graph &graph : tables.graphs)
-    part.push_back({{"kind", kKinds[graph.kind]}, {"commands", graph.commands.size()}, {"operands", graph.operands.size()}});
+    part.push_back({{"kind", kKinds[graph.kind]},
+                    {"commands", graph.commands.size()},
+                    {"operands", graph.operands.size()}});
   return part;
 }
 
@@ -60,7 +64,10 @@ Json quantisationPart(const Tables &tables) {
   }
   Json part = Json::array();
   for (const auto &[format, sizes] : formats)
-    part.push_back({{"format", format}, {"weights", sizes.first}, {"bytes", sizes.second}, {"lossless", true}});
+    part.push_back({{"format", format},
+                    {"weights", sizes.first},
+                    {"bytes", sizes.second},
+                    {"lossless", true}});
   return part;
 }
 
@@ -68,7 +75,9 @@ Json sourcePart(const ManifestParts &parts, const PackReport &report) {
   Json hashes = Json::object();
   for (const auto &[name, hash] : report.sources)
     hashes[name] = hexadecimal(hash);
-  return {{"description", parts.source}, {"hash", "xxh64 of the values as f32"}, {"tensors", std::move(hashes)}};
+  return {{"description", parts.source},
+          {"hash", "xxh64 of the values as f32"},
+          {"tensors", std::move(hashes)}};
 }
 
 Status addGiven(Json &manifest, const char *key, const std::string &text) {
@@ -76,7 +85,9 @@ Status addGiven(Json &manifest, const char *key, const std::string &text) {
     return {};
   Json part = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (part.is_discarded())
-    return errorAt("manifest", key, "found text that is not JSON, expected JSON from the caller; this is a fault of llmc");
+    return errorAt(
+        "manifest", key,
+        "found text that is not JSON, expected JSON from the caller; this is a fault of llmc");
   manifest[key] = std::move(part);
   return {};
 }
@@ -84,8 +95,9 @@ Status addGiven(Json &manifest, const char *key, const std::string &text) {
 } // namespace
 
 std::vector<std::string> featureNames(uint64_t features) {
-  static constexpr const char *kNames[] = {"avx2",     "fma",      "f16c",     "bmi2",       "avx512f",   "avx512bw",
-                                           "avx512dq", "avx512vl", "avx512cd", "avx512vnni", "avx512bf16"};
+  static constexpr const char *kNames[] = {"avx2",     "fma",        "f16c",      "bmi2",
+                                           "avx512f",  "avx512bw",   "avx512dq",  "avx512vl",
+                                           "avx512cd", "avx512vnni", "avx512bf16"};
   std::vector<std::string> names;
   for (unsigned i = 0; i < sizeof kNames / sizeof *kNames; ++i)
     if (features >> i & 1)
@@ -93,9 +105,11 @@ std::vector<std::string> featureNames(uint64_t features) {
   return names;
 }
 
-Result<std::string> buildManifest(const Tables &tables, const std::vector<Level> &levels, const std::string &name,
-                                  const std::string &weightsFile, const ManifestParts &parts, const PackReport &report) {
-  Json manifest = {{"abi_version", LLMC_ABI_VERSION}, {"llmc_version", LLMC_VERSION}, {"name", name}};
+Result<std::string> buildManifest(const Tables &tables, const std::vector<Level> &levels,
+                                  const std::string &name, const std::string &weightsFile,
+                                  const ManifestParts &parts, const PackReport &report) {
+  Json manifest = {
+      {"abi_version", LLMC_ABI_VERSION}, {"llmc_version", LLMC_VERSION}, {"name", name}};
   manifest["target"] = levelsPart(levels);
   manifest["limits"] = limitsPart(tables.limits);
   manifest["memory"] = memoryPart(tables);

@@ -28,22 +28,31 @@ Status checkRoom(const std::string &path, uint64_t diskBytes, uint64_t fileBytes
   struct statvfs disk;
   const std::string folder = folderOf(path);
   if (statvfs(folder.c_str(), &disk))
-    return errorAt(folder, "", std::string("cannot be written to: ") + strerror(errno) + "; choose another output folder");
+    return errorAt(folder, "",
+                   std::string("cannot be written to: ") + strerror(errno) +
+                       "; choose another output folder");
   const uint64_t available = uint64_t(disk.f_bavail) * disk.f_frsize;
   if (available < diskBytes)
-    return errorAt(path, "", "found " + std::to_string(available) + " bytes available on its disk, expected at least " +
-                                 std::to_string(diskBytes) + "; free space or choose another folder");
+    return errorAt(path, "",
+                   "found " + std::to_string(available) +
+                       " bytes available on its disk, expected at least " +
+                       std::to_string(diskBytes) + "; free space or choose another folder");
   struct rlimit limit;
-  if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < fileBytes)
-    return errorAt(path, "", "found a file size limit of " + std::to_string(uint64_t(limit.rlim_cur)) +
-                                 " bytes, expected at least " + std::to_string(fileBytes) + "; raise it (ulimit -f)");
+  if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur < fileBytes)
+    return errorAt(path, "",
+                   "found a file size limit of " + std::to_string(uint64_t(limit.rlim_cur)) +
+                       " bytes, expected at least " + std::to_string(fileBytes) +
+                       "; raise it (ulimit -f)");
   return {};
 }
 
-Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string &path, OutputOptions options) {
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string &path,
+                                                       OutputOptions options) {
   struct stat status;
   if (!stat(path.c_str(), &status) && !S_ISREG(status.st_mode))
-    return errorAt(path, "", "found something that is not a file, expected a file to replace or a free name");
+    return errorAt(path, "",
+                   "found something that is not a file, expected a file to replace or a free name");
   const mode_t mode = options.executable ? 0777 : 0666;
   int descriptor = -1;
   std::string temporary;
@@ -54,12 +63,16 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string &path, 
       break;
   }
   if (descriptor < 0)
-    return errorAt(path, "", std::string("cannot be written: ") + strerror(errno) + "; choose another output folder");
-  return std::unique_ptr<OutputFile>(new OutputFile(path, std::move(temporary), descriptor, options.removeOnSignal));
+    return errorAt(path, "",
+                   std::string("cannot be written: ") + strerror(errno) +
+                       "; choose another output folder");
+  return std::unique_ptr<OutputFile>(
+      new OutputFile(path, std::move(temporary), descriptor, options.removeOnSignal));
 }
 
 OutputFile::OutputFile(std::string path, std::string temporary, int descriptor, bool removeOnSignal)
-    : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor), removeOnSignal(removeOnSignal) {
+    : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor),
+      removeOnSignal(removeOnSignal) {
   if (removeOnSignal)
     llvm::sys::RemoveFileOnSignal(this->temporary);
 }
@@ -78,8 +91,9 @@ bool OutputFile::close() {
 }
 
 Error OutputFile::failed(const char *what, int code) const {
-  return errorAt(path, "", std::string("cannot be ") + what + " at byte " + std::to_string(position) + ": " + strerror(code) +
-                               "; free space or choose another output folder");
+  return errorAt(path, "",
+                 std::string("cannot be ") + what + " at byte " + std::to_string(position) + ": " +
+                     strerror(code) + "; free space or choose another output folder");
 }
 
 Status OutputFile::seek(uint64_t offset) {
@@ -107,7 +121,8 @@ Status OutputFile::flush() {
 
 Status OutputFile::writeNow(const char *data, size_t size) {
   while (size) {
-    const ssize_t written = pwrite(descriptor, data, std::min(size, kLargestWrite), off_t(position));
+    const ssize_t written =
+        pwrite(descriptor, data, std::min(size, kLargestWrite), off_t(position));
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0)
@@ -124,7 +139,9 @@ Status OutputFile::writeSparse(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view page = bytes.substr(0, kPageBytes);
     const bool isHole = !memcmp(page.data(), kZeros, page.size());
-    if (Status status = isHole ? seek(position + buffer.size() + page.size()) : write(page.data(), page.size()); !status)
+    if (Status status =
+            isHole ? seek(position + buffer.size() + page.size()) : write(page.data(), page.size());
+        !status)
       return status;
     bytes.remove_prefix(page.size());
   }

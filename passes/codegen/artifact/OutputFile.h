@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears whole or not at all: written under a temporary name in the same folder, renamed by
-// commit(), removed otherwise.
+// A file that appears whole or not at all: written under a temporary name in the same folder,
+// renamed by commit(), removed otherwise.
 #pragma once
 
 #include "passes/codegen/artifact/Pack.h"

@@ -18,7 +18,9 @@ std::string shapeText(uint64_t rows, uint64_t columns) {
 }
 
 // Vectors joined into one longer vector: each source is one row and their columns add up.
-bool joinsVectors(const PackedWeight &weight) { return weight.rows == 1 && weight.sources.size() > 1; }
+bool joinsVectors(const PackedWeight &weight) {
+  return weight.rows == 1 && weight.sources.size() > 1;
+}
 
 Status checkWeight(const PackedWeight &weight, const model::WeightSource &source) {
   const bool vectors = joinsVectors(weight);
@@ -27,7 +29,8 @@ Status checkWeight(const PackedWeight &weight, const model::WeightSource &source
     const model::TensorInfo *info = source.find(name);
     if (!info)
       return errorAt("weights", escaped(weight.name),
-                     "found no tensor '" + escaped(name) + "', expected one of the model's weights");
+                     "found no tensor '" + escaped(name) +
+                         "', expected one of the model's weights");
     const uint64_t rows = uint64_t(info->rows()), columns = uint64_t(info->columns());
     if (vectors ? rows != 1 : columns != weight.columns)
       return errorAt(info->place, escaped(weight.name),
@@ -126,10 +129,12 @@ private:
     one = Xxh64();
     RowReader reader(weight, source, report.sources);
     const uint64_t panel = std::max<uint64_t>(weight.panelRows, 1);
-    const uint64_t panels = std::max<uint64_t>(1, kBlockBytes / (panel * weight.columns * sizeof(float)));
+    const uint64_t panels =
+        std::max<uint64_t>(1, kBlockBytes / (panel * weight.columns * sizeof(float)));
     const uint64_t blockRows = panels * panel;
     for (uint64_t row = 0; row < weight.rows; row += blockRows)
-      if (Status status = packBlock(weight, reader, std::min(blockRows, weight.rows - row)); !status)
+      if (Status status = packBlock(weight, reader, std::min(blockRows, weight.rows - row));
+          !status)
         return status;
     report.hashes.weights.push_back(one.value());
     return {};
@@ -200,8 +205,8 @@ Status checkSources(const Tables &tables, const model::WeightSource &source) {
   return {};
 }
 
-Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &source, ByteSink &sink,
-                               const Progress &progress) {
+Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &source,
+                               ByteSink &sink, const Progress &progress) {
   if (Status status = checkSources(tables, source); !status)
     return status.takeError();
   return Packer(tables, source, sink, progress).run();
@@ -216,7 +221,8 @@ void ropeRow(const RopeTable &table, uint64_t position, float *out) {
   }
 }
 
-void packPanels(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows, float *out) {
+void packPanels(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows,
+                float *out) {
   for (uint64_t first = 0; first < numRows; first += panelRows, out += panelRows * columns) {
     const uint64_t used = std::min(panelRows, numRows - first);
     const float *panel = rows + first * columns;

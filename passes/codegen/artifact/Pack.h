@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs weights: read from a WeightSource a few panels at a time, laid out as the tables say, pushed
-// into a sink. Memory is bounded by one block of rows, whatever the model's size. No LLVM and no MLIR,
-// so tools without the compiler can unpack and check hashes.
+// Packs weights: read from a WeightSource a few panels at a time, laid out as the tables say,
+// pushed into a sink. Memory is bounded by one block of rows, whatever the model's size. No LLVM
+// and no MLIR, so tools without the compiler can unpack and check hashes.
 #pragma once
 
 #include "dialects/model/WeightSource.h"
@@ -24,7 +24,8 @@ using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct PackReport {
   WeightHashes hashes;
-  std::map<std::string, uint64_t> sources; // canonical name -> XXH64 of its values as f32, row by row
+  std::map<std::string, uint64_t>
+      sources; // canonical name -> XXH64 of its values as f32, row by row
 };
 
 // The report of weights that are not packed yet: every entry is there, every hash is 0.
@@ -34,14 +35,16 @@ PackReport emptyReport(const Tables &tables);
 Status checkSources(const Tables &tables, const model::WeightSource &source);
 
 // Writes weightsBytes bytes, zeros between weights included.
-Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &source, ByteSink &sink,
-                               const Progress &progress);
+Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &source,
+                               ByteSink &sink, const Progress &progress);
 
 // One row of a rope table; `out` has 2 * frequencies.size() elements.
 void ropeRow(const RopeTable &table, uint64_t position, float *out);
 
-// numRows rows of `columns` elements to panels of panelRows rows; the last panel is filled with zeros.
-void packPanels(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows, float *out);
+// numRows rows of `columns` elements to panels of panelRows rows; the last panel is filled with
+// zeros.
+void packPanels(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows,
+                float *out);
 
 // The rows of a packed weight, row-major, whatever its layout; `out` has rows * columns elements.
 void unpack(const PackedWeight &weight, const float *packed, float *out);

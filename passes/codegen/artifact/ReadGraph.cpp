@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a graph function op by op: places become operands (equal ones share an entry), launches become
-// commands, results point at operands.
+// Reads a graph function op by op: places become operands (equal ones share an entry), launches
+// become commands, results point at operands.
 #include "passes/codegen/artifact/ReadGraph.h"
 #include "dialects/llm/LLMDialect.h"
 #include "dialects/tile/TileDialect.h"
@@ -17,9 +17,12 @@ namespace llmc::artifact {
 namespace {
 
 // The command table's numbers are abi.h's, the IR's are the dialect's: they are the same.
-static_assert(int(tile::Extent::One) == LLMC_EXTENT_ONE && int(tile::Extent::Rows) == LLMC_EXTENT_ROWS &&
-              int(tile::Extent::Outputs) == LLMC_EXTENT_OUTPUTS && int(tile::Extent::Sequences) == LLMC_EXTENT_SEQUENCES);
-static_assert(int(tile::ResultKind::Logits) == LLMC_RESULT_LOGITS && int(tile::ResultKind::Accepted) == LLMC_RESULT_ACCEPTED);
+static_assert(int(tile::Extent::One) == LLMC_EXTENT_ONE &&
+              int(tile::Extent::Rows) == LLMC_EXTENT_ROWS &&
+              int(tile::Extent::Outputs) == LLMC_EXTENT_OUTPUTS &&
+              int(tile::Extent::Sequences) == LLMC_EXTENT_SEQUENCES);
+static_assert(int(tile::ResultKind::Logits) == LLMC_RESULT_LOGITS &&
+              int(tile::ResultKind::Accepted) == LLMC_RESULT_ACCEPTED);
 
 constexpr size_t kMaxOperandEntries = size_t(UINT16_MAX) + 1;
 
@@ -64,12 +67,14 @@ LogicalResult GraphReader::readKind(func::FuncOp function) {
                .Case("verify", LLMC_GRAPH_VERIFY)
                .Default(std::nullopt);
   if (!kind)
-    return function.emitOpError() << "has '" << llm::kGraphAttrName << "' = " << function->getAttr(llm::kGraphAttrName)
+    return function.emitOpError() << "has '" << llm::kGraphAttrName
+                                  << "' = " << function->getAttr(llm::kGraphAttrName)
                                   << R"(, expected "prefill", "decode" or "verify")";
   if (llvm::any_of(tables.graphs, [&](const Graph &other) { return other.kind == *kind; }))
     return function.emitOpError() << "is a second graph " << name << ", expected one of each";
   if (!function.getBody().hasOneBlock())
-    return function.emitOpError() << "has " << function.getBody().getBlocks().size() << " blocks, expected a graph of one";
+    return function.emitOpError() << "has " << function.getBody().getBlocks().size()
+                                  << " blocks, expected a graph of one";
   graph.kind = *kind;
   return success();
 }
@@ -81,7 +86,8 @@ LogicalResult GraphReader::read(func::FuncOp function) {
     if (failed(readOp(op)))
       return failure();
   if (graph.commands.empty() || graph.results.empty())
-    return function.emitOpError() << "has " << graph.commands.size() << " launches and " << graph.results.size()
+    return function.emitOpError() << "has " << graph.commands.size() << " launches and "
+                                  << graph.results.size()
                                   << " results, expected at least one of each";
   return success();
 }
@@ -95,7 +101,8 @@ LogicalResult GraphReader::readOp(Operation &op) {
       .Case([&](tile::ResultOp result) { return readResult(result); })
       .Case([&](func::ReturnOp) { return success(); })
       .Default([](Operation *other) {
-        return other->emitOpError() << "is not allowed in a graph after the memory stage, expected places, launches and results";
+        return other->emitOpError() << "is not allowed in a graph after the memory stage, expected "
+                                       "places, launches and results";
       });
 }
 
@@ -104,7 +111,8 @@ LogicalResult GraphReader::addOperand(Operation *op, llmc_operand operand) {
   auto found = entries.find(key);
   if (found == entries.end()) {
     if (graph.operands.size() == kMaxOperandEntries)
-      return op->emitOpError() << "is operand " << graph.operands.size() + 1 << " of its graph, expected at most " << kMaxOperandEntries;
+      return op->emitOpError() << "is operand " << graph.operands.size() + 1
+                               << " of its graph, expected at most " << kMaxOperandEntries;
     found = entries.emplace(key, uint16_t(graph.operands.size())).first;
     graph.operands.push_back(operand);
   }
@@ -115,29 +123,36 @@ LogicalResult GraphReader::addOperand(Operation *op, llmc_operand operand) {
 LogicalResult GraphReader::readSlice(tile::SliceOp op) {
   bool rows = op.getArena() == tile::Extent::Rows;
   uint64_t arena = rows ? tables.rowsArenaBytes : tables.outputsArenaBytes;
-  uint64_t offset = uint64_t(op.getOffset()), bytes = uint64_t(op.getResult().getType().getLineBytes());
+  uint64_t offset = uint64_t(op.getOffset()),
+           bytes = uint64_t(op.getResult().getType().getLineBytes());
   if (offset > arena || bytes > arena - offset)
-    return op.emitOpError() << "needs " << bytes << " bytes a line at " << offset << ", expected them inside an arena of " << arena;
-  return addOperand(op, {uint32_t(rows ? LLMC_OPERAND_ROWS : LLMC_OPERAND_OUTPUTS), 0, offset, bytes});
+    return op.emitOpError() << "needs " << bytes << " bytes a line at " << offset
+                            << ", expected them inside an arena of " << arena;
+  return addOperand(op,
+                    {uint32_t(rows ? LLMC_OPERAND_ROWS : LLMC_OPERAND_OUTPUTS), 0, offset, bytes});
 }
 
 LogicalResult GraphReader::readWeight(tile::WeightOp op) {
   auto found = places.weights.find(op.getWeightAttr().getAttr());
   if (found == places.weights.end())
-    return op.emitOpError() << "names " << op.getWeightAttr() << ", expected a tile.packed of that name";
+    return op.emitOpError() << "names " << op.getWeightAttr()
+                            << ", expected a tile.packed of that name";
   const PackedWeight &weight = tables.weights[found->second];
   uint64_t bytes = uint64_t(op.getResult().getType().getLineBytes());
   if (bytes > weight.bytes)
-    return op.emitOpError() << "views " << bytes << " bytes of " << op.getWeightAttr() << ", expected at most its " << weight.bytes;
+    return op.emitOpError() << "views " << bytes << " bytes of " << op.getWeightAttr()
+                            << ", expected at most its " << weight.bytes;
   return addOperand(op, {LLMC_OPERAND_WEIGHT, found->second, weight.offset, weight.bytes});
 }
 
 LogicalResult GraphReader::readCache(tile::CacheOp op) {
   auto found = places.caches.find(op.getCacheAttr().getAttr());
   if (found == places.caches.end())
-    return op.emitOpError() << "names " << op.getCacheAttr() << ", expected a tile.placed_cache of that name";
+    return op.emitOpError() << "names " << op.getCacheAttr()
+                            << ", expected a tile.placed_cache of that name";
   const Cache &cache = tables.caches[found->second];
-  return addOperand(op, {LLMC_OPERAND_KV, found->second, cache.offset, cache.keyBytes + cache.valueBytes});
+  return addOperand(
+      op, {LLMC_OPERAND_KV, found->second, cache.offset, cache.keyBytes + cache.valueBytes});
 }
 
 FailureOr<uint16_t> GraphReader::operandOf(Operation *user, Value value) {
@@ -158,7 +173,8 @@ uint32_t GraphReader::nameOffset(StringRef name) {
 }
 
 uint32_t GraphReader::kernelNumber(FlatSymbolRefAttr symbol) {
-  auto [entry, isNew] = places.kernels.try_emplace(symbol.getAttr(), uint32_t(tables.kernels.size()));
+  auto [entry, isNew] =
+      places.kernels.try_emplace(symbol.getAttr(), uint32_t(tables.kernels.size()));
   if (isNew)
     tables.kernels.push_back(symbol.getValue().str());
   return entry->second;
@@ -168,24 +184,30 @@ uint32_t GraphReader::kernelNumber(FlatSymbolRefAttr symbol) {
 uint64_t GraphReader::extentLimit(tile::Extent extent) const {
   if (extent == tile::Extent::One)
     return 1;
-  return std::max<uint64_t>(1, extent == tile::Extent::Sequences ? tables.limits.maxSequences : tables.limits.maxPositions);
+  return std::max<uint64_t>(1, extent == tile::Extent::Sequences ? tables.limits.maxSequences
+                                                                 : tables.limits.maxPositions);
 }
 
 LogicalResult GraphReader::checkLaunch(tile::LaunchOp op) {
   uint64_t limit = extentLimit(op.getExtent());
   auto inner = int64_t(op.getInner()), chunk = int64_t(op.getChunk());
-  int64_t dependency = int64_t(op.getDependency().value_or(INT64_MIN)), before = int64_t(graph.commands.size());
+  int64_t dependency = int64_t(op.getDependency().value_or(INT64_MIN)),
+          before = int64_t(graph.commands.size());
   if (op.getNumResults())
-    return op.emitOpError() << "has " << op.getNumResults() << " results, expected places for all of them from the memory stage";
+    return op.emitOpError() << "has " << op.getNumResults()
+                            << " results, expected places for all of them from the memory stage";
   if (op.getOperands_().size() > LLMC_MAX_OPERANDS)
-    return op.emitOpError() << "has " << op.getOperands_().size() << " operands, expected at most " << LLMC_MAX_OPERANDS;
+    return op.emitOpError() << "has " << op.getOperands_().size() << " operands, expected at most "
+                            << LLMC_MAX_OPERANDS;
   if (inner <= 0 || uint64_t(inner) > UINT32_MAX / limit)
     return op.emitOpError() << "has " << inner << " programs for each of up to " << limit
                             << " lines, expected fewer than 2^32 programs in all";
   if (chunk <= 0 || chunk > int64_t(UINT32_MAX))
-    return op.emitOpError() << "has chunks of " << chunk << " programs, expected 1 to " << UINT32_MAX;
+    return op.emitOpError() << "has chunks of " << chunk << " programs, expected 1 to "
+                            << UINT32_MAX;
   if (dependency < -1 || dependency >= before)
-    return op.emitOpError() << "depends on command " << (op.getDependency() ? std::to_string(dependency) : "(unset)")
+    return op.emitOpError() << "depends on command "
+                            << (op.getDependency() ? std::to_string(dependency) : "(unset)")
                             << ", expected -1 to " << before - 1 << " from the memory stage";
   if (op.getName().contains('\0'))
     return op.emitOpError() << "has a NUL byte in its name, expected none";
@@ -219,10 +241,12 @@ LogicalResult GraphReader::readResult(tile::ResultOp op) {
   if (failed(operand))
     return failure();
   bool isLogits = op.getKind() == tile::ResultKind::Logits;
-  uint64_t expected = isLogits ? uint64_t(tables.limits.vocabulary) * sizeof(float) : 2 * sizeof(int32_t);
+  uint64_t expected =
+      isLogits ? uint64_t(tables.limits.vocabulary) * sizeof(float) : 2 * sizeof(int32_t);
   const llmc_operand &place = graph.operands[*operand];
   if (place.kind != LLMC_OPERAND_OUTPUTS || place.line_bytes != expected)
-    return op.emitOpError() << "has " << place.line_bytes << " bytes a line, expected a slice of outputs with " << expected;
+    return op.emitOpError() << "has " << place.line_bytes
+                            << " bytes a line, expected a slice of outputs with " << expected;
   graph.results.push_back({uint32_t(op.getKind()), *operand});
   return success();
 }

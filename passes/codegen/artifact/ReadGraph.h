@@ -2,9 +2,9 @@
 // One graph function becomes one command table. Used by ReadTables.cpp alone.
 #pragma once
 
-#include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/codegen/artifact/Tables.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace llmc::artifact {
 

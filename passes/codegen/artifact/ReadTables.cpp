@@ -16,7 +16,8 @@ constexpr int64_t kMaxPanelRows = 4096;
 LogicalResult readBytes(ModuleOp module, StringRef name, uint64_t &bytes) {
   auto attribute = module->getAttrOfType<IntegerAttr>(name);
   if (!attribute || attribute.getInt() < 0)
-    return module.emitOpError() << "has no attribute '" << name << "' with bytes, expected one from the memory stage";
+    return module.emitOpError() << "has no attribute '" << name
+                                << "' with bytes, expected one from the memory stage";
   bytes = uint64_t(attribute.getInt());
   return success();
 }
@@ -24,7 +25,8 @@ LogicalResult readBytes(ModuleOp module, StringRef name, uint64_t &bytes) {
 LogicalResult readLimit(ModuleOp module, DictionaryAttr limits, StringRef name, uint32_t &limit) {
   auto attribute = limits.getAs<IntegerAttr>(name);
   if (!attribute || attribute.getInt() < 0 || attribute.getInt() > INT32_MAX)
-    return module.emitOpError() << "has no '" << name << "' in 'llm.limits', expected a number from 0 to " << INT32_MAX;
+    return module.emitOpError() << "has no '" << name
+                                << "' in 'llm.limits', expected a number from 0 to " << INT32_MAX;
   limit = uint32_t(attribute.getInt());
   return success();
 }
@@ -49,7 +51,8 @@ LogicalResult readLimits(ModuleOp module, Limits &limits) {
 /// Bytes that the packing needs; nothing where they do not fit 63 bits.
 std::optional<uint64_t> packedBytes(const PackedWeight &weight) {
   uint64_t panel = std::max<uint64_t>(weight.panelRows, 1);
-  unsigned __int128 rows = (weight.rows + panel - 1) / panel * static_cast<unsigned __int128>(panel);
+  unsigned __int128 rows =
+      (weight.rows + panel - 1) / panel * static_cast<unsigned __int128>(panel);
   unsigned __int128 bytes = rows * weight.columns;
   if (bytes >> 60)
     return std::nullopt;
@@ -58,7 +61,8 @@ std::optional<uint64_t> packedBytes(const PackedWeight &weight) {
 
 LogicalResult readSource(tile::PackedOp op, PackedWeight &weight) {
   if (bool(op.getSources()) == bool(op.getComputed()))
-    return op.emitOpError() << "expects either sources or a computed table, found " << (op.getSources() ? "both" : "neither");
+    return op.emitOpError() << "expects either sources or a computed table, found "
+                            << (op.getSources() ? "both" : "neither");
   if (op.getSources()) {
     for (auto source : op.getSources()->getAsRange<StringAttr>())
       weight.sources.push_back(source.getValue().str());
@@ -69,23 +73,28 @@ LogicalResult readSource(tile::PackedOp op, PackedWeight &weight) {
   }
   auto table = dyn_cast<llm::RopeTableAttr>(*op.getComputed());
   if (!table)
-    return op.emitOpError() << "is computed by " << *op.getComputed() << ", expected #llm.rope_table";
+    return op.emitOpError() << "is computed by " << *op.getComputed()
+                            << ", expected #llm.rope_table";
   ArrayRef<float> frequencies = table.getFrequencies().asArrayRef();
   if (weight.columns != 2 * frequencies.size() || weight.panelRows)
-    return op.emitOpError() << "expects a row-major table of " << 2 * frequencies.size() << " columns, found " << weight.columns
-                            << " columns and panel_rows " << weight.panelRows;
-  weight.computed = RopeTable{{frequencies.begin(), frequencies.end()}, float(table.getMagnitude().getValueAsDouble())};
+    return op.emitOpError() << "expects a row-major table of " << 2 * frequencies.size()
+                            << " columns, found " << weight.columns << " columns and panel_rows "
+                            << weight.panelRows;
+  weight.computed = RopeTable{{frequencies.begin(), frequencies.end()},
+                              float(table.getMagnitude().getValueAsDouble())};
   weight.name = op.getSymName().str();
   return success();
 }
 
 LogicalResult readWeight(tile::PackedOp op, Tables &tables) {
-  auto rows = int64_t(op.getRows()), columns = int64_t(op.getColumns()), panelRows = int64_t(op.getPanelRows());
+  auto rows = int64_t(op.getRows()), columns = int64_t(op.getColumns()),
+       panelRows = int64_t(op.getPanelRows());
   auto offset = int64_t(op.getOffset()), packed = int64_t(op.getBytes());
   if (rows <= 0 || columns <= 0 || panelRows < 0 || offset < 0 || packed <= 0)
     return op.emitOpError() << "expects positive rows, columns and bytes and no negative place";
   if (panelRows > kMaxPanelRows)
-    return op.emitOpError() << "has panels of " << panelRows << " rows, expected at most " << kMaxPanelRows;
+    return op.emitOpError() << "has panels of " << panelRows << " rows, expected at most "
+                            << kMaxPanelRows;
   PackedWeight weight;
   weight.rows = uint64_t(rows);
   weight.columns = uint64_t(columns);
@@ -94,10 +103,14 @@ LogicalResult readWeight(tile::PackedOp op, Tables &tables) {
   weight.bytes = uint64_t(packed);
   std::optional<uint64_t> bytes = packedBytes(weight);
   if (!bytes || weight.bytes != *bytes)
-    return op.emitOpError() << "occupies " << weight.bytes << " bytes, expected " << bytes.value_or(0) << " for its shape and panels";
-  if (weight.offset % LLMC_WEIGHT_ALIGNMENT || weight.offset < tables.weightsBytes || weight.offset > uint64_t(1) << 62)
-    return op.emitOpError() << "lies at " << weight.offset << ", expected a multiple of " << LLMC_WEIGHT_ALIGNMENT
-                            << " that is not below the end of the weight before it (" << tables.weightsBytes << ")";
+    return op.emitOpError() << "occupies " << weight.bytes << " bytes, expected "
+                            << bytes.value_or(0) << " for its shape and panels";
+  if (weight.offset % LLMC_WEIGHT_ALIGNMENT || weight.offset < tables.weightsBytes ||
+      weight.offset > uint64_t(1) << 62)
+    return op.emitOpError() << "lies at " << weight.offset << ", expected a multiple of "
+                            << LLMC_WEIGHT_ALIGNMENT
+                            << " that is not below the end of the weight before it ("
+                            << tables.weightsBytes << ")";
   if (failed(readSource(op, weight)))
     return failure();
   tables.weightsBytes = weight.offset + weight.bytes;
@@ -117,11 +130,13 @@ LogicalResult readCache(tile::PlacedCacheOp op, Tables &tables) {
   cache.keyBytes = uint64_t(type.getKeyBytes());
   cache.valueBytes = uint64_t(type.getValueBytes());
   if (uint64_t(type.getBlock()) != tables.chunkBytes)
-    return op.emitOpError() << "has blocks of " << type.getBlock() << " bytes, expected 'llm.chunk_bytes' (" << tables.chunkBytes << ")";
+    return op.emitOpError() << "has blocks of " << type.getBlock()
+                            << " bytes, expected 'llm.chunk_bytes' (" << tables.chunkBytes << ")";
   uint64_t bytes = cache.keyBytes + cache.valueBytes;
-  if (int64_t(op.getOffset()) < 0 || cache.offset > tables.chunkBytes || bytes > tables.chunkBytes - cache.offset)
-    return op.emitOpError() << "needs " << bytes << " bytes at " << op.getOffset() << ", expected them inside a block of "
-                            << tables.chunkBytes;
+  if (int64_t(op.getOffset()) < 0 || cache.offset > tables.chunkBytes ||
+      bytes > tables.chunkBytes - cache.offset)
+    return op.emitOpError() << "needs " << bytes << " bytes at " << op.getOffset()
+                            << ", expected them inside a block of " << tables.chunkBytes;
   tables.caches.push_back(std::move(cache));
   return success();
 }
@@ -139,7 +154,8 @@ FailureOr<Tables> readTables(ModuleOp module) {
   Tables tables;
   if (failed(readBytes(module, "llm.rows_arena_bytes", tables.rowsArenaBytes)) ||
       failed(readBytes(module, "llm.outputs_arena_bytes", tables.outputsArenaBytes)) ||
-      failed(readBytes(module, "llm.chunk_bytes", tables.chunkBytes)) || failed(readLimits(module, tables.limits)))
+      failed(readBytes(module, "llm.chunk_bytes", tables.chunkBytes)) ||
+      failed(readLimits(module, tables.limits)))
     return failure();
   Places places;
   for (tile::PackedOp op : packedByOffset(module)) {
@@ -156,7 +172,8 @@ FailureOr<Tables> readTables(ModuleOp module) {
     if (function->hasAttr(llm::kGraphAttrName) && failed(readGraph(function, places, tables)))
       return failure();
   if (tables.graphs.empty())
-    return module.emitOpError() << "has no function with attribute '" << llm::kGraphAttrName << "', expected at least one graph";
+    return module.emitOpError() << "has no function with attribute '" << llm::kGraphAttrName
+                                << "', expected at least one graph";
   return tables;
 }
 

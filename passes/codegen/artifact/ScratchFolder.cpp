@@ -18,12 +18,15 @@ std::string folderOf(const std::string &path) {
 Result<ScratchFolder> ScratchFolder::make(const std::string &parent) {
   std::string pattern = parent + "/.llmc-link-XXXXXX";
   if (!mkdtemp(pattern.data()))
-    return errorAt(parent, "", std::string("found a folder in which nothing can be written: ") + strerror(errno) +
-                                   ", expected a writable one; choose another output folder");
+    return errorAt(parent, "",
+                   std::string("found a folder in which nothing can be written: ") +
+                       strerror(errno) + ", expected a writable one; choose another output folder");
   return ScratchFolder(std::move(pattern));
 }
 
-ScratchFolder::ScratchFolder(ScratchFolder &&other) noexcept : folder(std::move(other.folder)) { other.folder.clear(); }
+ScratchFolder::ScratchFolder(ScratchFolder &&other) noexcept : folder(std::move(other.folder)) {
+  other.folder.clear();
+}
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
@@ -38,8 +41,10 @@ Result<std::string> ScratchFolder::write(const std::string &name, std::string_vi
   const int code = errno;
   const bool closed = stream && fclose(stream) == 0;
   if (!written || !closed)
-    return errorAt(file, "", "cannot write " + std::to_string(bytes.size()) + " bytes: " + strerror(written ? errno : code) +
-                                 "; free space or choose another output folder");
+    return errorAt(file, "",
+                   "cannot write " + std::to_string(bytes.size()) +
+                       " bytes: " + strerror(written ? errno : code) +
+                       "; free space or choose another output folder");
   return file;
 }
 

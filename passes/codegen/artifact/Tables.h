@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of one artefact as plain C++: graphs as commands over operands, weights with their
-// packing, caches, kernels, limits and arena sizes. The middle of the artefact writer: read from the
-// module (ReadTables.h), streamed by the packer (Pack.h), written as constants (TablesObject.h). No
-// LLVM and no MLIR here.
+// packing, caches, kernels, limits and arena sizes. The middle of the artefact writer: read from
+// the module (ReadTables.h), streamed by the packer (Pack.h), written as constants
+// (TablesObject.h). No LLVM and no MLIR here.
 #pragma once
 
 #include "llmc/abi.h"
@@ -20,11 +20,11 @@ struct RopeTable {
 };
 
 struct PackedWeight {
-  std::string name;                 // canonical names joined by '+'; the symbol of a computed one
+  std::string name; // canonical names joined by '+'; the symbol of a computed one
   uint64_t rows = 0;
   uint64_t columns = 0;
-  uint64_t panelRows = 0;           // 0: row-major
-  uint64_t offset = 0;              // from the start of the weights
+  uint64_t panelRows = 0; // 0: row-major
+  uint64_t offset = 0;    // from the start of the weights
   uint64_t bytes = 0;
   std::vector<std::string> sources; // stacked by rows
   std::optional<RopeTable> computed;

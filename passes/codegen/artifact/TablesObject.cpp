@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds an LLVM module of constants that mirrors abi.h field by field, and has LLVM write the object.
+// Builds an LLVM module of constants that mirrors abi.h field by field, and has LLVM write the
+// object.
 #include "passes/codegen/artifact/TablesObject.h"
 #include "passes/codegen/artifact/ConstantBuilder.h"
 #include "passes/codegen/artifact/EmitObject.h"
@@ -75,7 +76,8 @@ Constant *TablesModule::graph(const Graph &g) {
                          build.u32(uint32_t(c.dependency)), build.u32(c.name)});
   });
   Constant *operands = each(g.operands, [&](const llmc_operand &o) {
-    return build.record({build.u32(o.kind), build.u32(o.index), build.u64(o.offset), build.u64(o.line_bytes)});
+    return build.record(
+        {build.u32(o.kind), build.u32(o.index), build.u64(o.offset), build.u64(o.line_bytes)});
   });
   Constant *results = each(g.results, [&](const llmc_result &r) {
     return build.record({build.u32(r.kind), build.u32(r.operand)});
@@ -88,15 +90,17 @@ Constant *TablesModule::graph(const Graph &g) {
 }
 
 Constant *TablesModule::cache(const Cache &c) {
-  return build.record({build.string(c.name), build.u32(LLMC_F32), build.u32(c.heads), build.u32(c.keyWidth),
-                       build.u32(c.valueWidth), build.u32(c.tokenMajor), build.u32(0), build.u64(c.offset),
-                       build.u64(c.keyBytes), build.u64(c.valueBytes)});
+  return build.record({build.string(c.name), build.u32(LLMC_F32), build.u32(c.heads),
+                       build.u32(c.keyWidth), build.u32(c.valueWidth), build.u32(c.tokenMajor),
+                       build.u32(0), build.u64(c.offset), build.u64(c.keyBytes),
+                       build.u64(c.valueBytes)});
 }
 
 Constant *TablesModule::weight(size_t index) {
   const PackedWeight &w = tables.weights[index];
-  return build.record({build.string(w.name), build.string(w.format()), build.u64(w.offset), build.u64(w.bytes),
-                       build.u64(w.rows), build.u64(w.columns), build.u64(request.hashes.weights[index])});
+  return build.record({build.string(w.name), build.string(w.format()), build.u64(w.offset),
+                       build.u64(w.bytes), build.u64(w.rows), build.u64(w.columns),
+                       build.u64(request.hashes.weights[index])});
 }
 
 Constant *TablesModule::level(const Level &l) {
@@ -147,11 +151,14 @@ GlobalVariable *TablesModule::weightsPlaceholder() {
   if (request.weights == WeightsPlace::None)
     return nullptr;
   auto *type = ArrayType::get(Type::getInt8Ty(module.getContext()), kPlaceholderBytes);
-  auto *weights = new GlobalVariable(module, type, /*isConstant=*/true, GlobalValue::InternalLinkage,
-                                     ConstantAggregateZero::get(type), "llmc_weights");
+  auto *weights =
+      new GlobalVariable(module, type, /*isConstant=*/true, GlobalValue::InternalLinkage,
+                         ConstantAggregateZero::get(type), "llmc_weights");
   weights->setSection(weightsSection(request.weights));
-  weights->setAlignment(Align(request.weights == WeightsPlace::LastSegment ? kSegmentAlignment : kSectionAlignment));
-  weights->setCodeModel(CodeModel::Large); // the linker keeps it behind everything that code addresses
+  weights->setAlignment(
+      Align(request.weights == WeightsPlace::LastSegment ? kSegmentAlignment : kSectionAlignment));
+  weights->setCodeModel(
+      CodeModel::Large); // the linker keeps it behind everything that code addresses
   return weights;
 }
 
@@ -159,8 +166,10 @@ GlobalVariable *TablesModule::weightsPlaceholder() {
 void TablesModule::setDelta(GlobalVariable *holder, Constant *root, GlobalVariable *weights) {
   IntegerType *word = Type::getInt64Ty(module.getContext());
   Constant *field = ConstantExpr::getInBoundsGetElementPtr(
-      Type::getInt8Ty(module.getContext()), holder, ConstantInt::get(word, offsetof(llmc_artifact, weights_delta)));
-  Constant *delta = ConstantExpr::getSub(ConstantExpr::getPtrToInt(weights, word), ConstantExpr::getPtrToInt(field, word));
+      Type::getInt8Ty(module.getContext()), holder,
+      ConstantInt::get(word, offsetof(llmc_artifact, weights_delta)));
+  Constant *delta = ConstantExpr::getSub(ConstantExpr::getPtrToInt(weights, word),
+                                         ConstantExpr::getPtrToInt(field, word));
   SmallVector<Constant *> fields;
   for (unsigned i = 0; Constant *element = root->getAggregateElement(i); ++i)
     fields.push_back(i == deltaField ? delta : element);
@@ -171,7 +180,8 @@ void TablesModule::query(GlobalVariable *holder) {
   LLVMContext &context = module.getContext();
   auto *pointer = PointerType::get(context, 0);
   auto *type = FunctionType::get(pointer, {Type::getInt32Ty(context)}, false);
-  auto *function = Function::Create(type, GlobalValue::ExternalLinkage, querySymbol(request.name), module);
+  auto *function =
+      Function::Create(type, GlobalValue::ExternalLinkage, querySymbol(request.name), module);
   function->addFnAttr(Attribute::NoUnwind);
   IRBuilder<> builder(BasicBlock::Create(context, "", function));
   Value *known = builder.CreateICmpEQ(function->getArg(0), builder.getInt32(LLMC_ABI_VERSION));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables as an object file: one constant `llmc_artifact` and all that it points to, and the query
-// function. Constants only, so the linked artefact has no writable data but what relocation needs.
+// The tables as an object file: one constant `llmc_artifact` and all that it points to, and the
+// query function. Constants only, so the linked artefact has no writable data but what relocation
+// needs.
 #pragma once
 
 #include "dialects/model/Error.h"
@@ -11,7 +12,8 @@
 
 namespace llmc::artifact {
 
-// One compiled set of all kernels. Kernel `k` of the tables is the function `prefix + k` in `object`.
+// One compiled set of all kernels. Kernel `k` of the tables is the function `prefix + k` in
+// `object`.
 struct Level {
   std::string name;      // "x86-64-v3"
   std::string cpu;       // what it was tuned for
@@ -22,9 +24,9 @@ struct Level {
 
 // Where the weights of the object are.
 enum class WeightsPlace {
-  None,          // a separate file, or no weights at all
-  LastSegment,   // section .llmc.weights: the linker gives it a segment of its own
-  LargeSection   // section .lrodata.llmc: linkers keep it away from code
+  None,        // a separate file, or no weights at all
+  LastSegment, // section .llmc.weights: the linker gives it a segment of its own
+  LargeSection // section .lrodata.llmc: linkers keep it away from code
 };
 
 struct ObjectRequest {
@@ -33,7 +35,7 @@ struct ObjectRequest {
   const std::vector<Level> &levels; // least demanding first
   std::string_view name;            // of --name, or empty
   std::string_view manifest;
-  std::string_view weightsFile;     // name of the separate file, or empty
+  std::string_view weightsFile; // name of the separate file, or empty
   WeightsPlace weights;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// XXH64 (seed 0) over bytes that come piece by piece: the hash of packed weights in `llmc_weight.hash`
-// and `llmc_artifact.weights_hash`. `xxhsum -H1` gives the same number. Header only and without LLVM,
-// because `llmc inspect --verify` uses it and loads no compiler.
+// XXH64 (seed 0) over bytes that come piece by piece: the hash of packed weights in
+// `llmc_weight.hash` and `llmc_artifact.weights_hash`. `xxhsum -H1` gives the same number. Header
+// only and without LLVM, because `llmc inspect --verify` uses it and loads no compiler.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,9 @@ private:
   static constexpr uint64_t kPrime4 = 0x85EBCA77C2B2AE63u;
   static constexpr uint64_t kPrime5 = 0x27D4EB2F165667C5u;
 
-  static uint64_t rotate(uint64_t value, int bits) { return (value << bits) | (value >> (64 - bits)); }
+  static uint64_t rotate(uint64_t value, int bits) {
+    return (value << bits) | (value >> (64 - bits));
+  }
   static uint64_t round(uint64_t lane, uint64_t word) {
     return rotate(lane + word * kPrime2, 31) * kPrime1;
   }
@@ -76,7 +78,8 @@ private:
       lanes[i] = round(lanes[i], word64(bytes + 8 * i));
   }
   uint64_t merged() const {
-    uint64_t hash = rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
+    uint64_t hash =
+        rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
     for (uint64_t lane : lanes)
       hash = (hash ^ round(0, lane)) * kPrime1 + kPrime4;
     return hash;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way to a shared object: it opens, steps, is self-contained, survives strip, and is the same
-// bytes each time.
+// The whole way to a shared object: it opens, steps, is self-contained, survives strip, and is the
+// same bytes each time.
 #include "test/passes/codegen/artifact/ElfView.h"
 #include "test/passes/codegen/artifact/OpenedModel.h"
 #include "test/passes/codegen/artifact/ToyModel.h"
@@ -57,14 +57,20 @@ TEST_F(ArtifactTest, OpensInTheEngine) {
   llmc_session *session = nullptr;
   llmc_sequence *sequence = nullptr;
   ASSERT_EQ(llmc_context_create(nullptr, &context, &error), LLMC_OK) << error.message;
-  ASSERT_EQ(llmc_model_open(context, folder.path("model.so").c_str(), nullptr, &model, &error), LLMC_OK) << error.message;
+  ASSERT_EQ(llmc_model_open(context, folder.path("model.so").c_str(), nullptr, &model, &error),
+            LLMC_OK)
+      << error.message;
   ASSERT_EQ(llmc_session_create(model, nullptr, &session, &error), LLMC_OK) << error.message;
   ASSERT_EQ(llmc_sequence_create(session, &sequence, &error), LLMC_OK) << error.message;
   llmc_step_result result = {};
   result.struct_size = sizeof result;
-  ASSERT_EQ(llmc_prefill(session, sequence, kTokens.data(), uint32_t(kTokens.size()), &result, &error), LLMC_OK) << error.message;
+  ASSERT_EQ(
+      llmc_prefill(session, sequence, kTokens.data(), uint32_t(kTokens.size()), &result, &error),
+      LLMC_OK)
+      << error.message;
   const std::vector<float> expected = expectedLogits(weights, kTokens);
-  EXPECT_EQ(std::vector<float>(result.logits, result.logits + 11), std::vector<float>(expected.end() - 11, expected.end()));
+  EXPECT_EQ(std::vector<float>(result.logits, result.logits + 11),
+            std::vector<float>(expected.end() - 11, expected.end()));
   llmc_session_destroy(session);
   llmc_model_destroy(model);
   llmc_context_destroy(context);
@@ -118,7 +124,8 @@ TEST_F(ArtifactTest, HashesAreOfThePackedBytes) {
   write(request("model.so"));
   OpenedModel model(folder.path("model.so"));
   const llmc_artifact &artifact = *model.artifact;
-  const char *base = reinterpret_cast<const char *>(&artifact.weights_delta) + artifact.weights_delta;
+  const char *base =
+      reinterpret_cast<const char *>(&artifact.weights_delta) + artifact.weights_delta;
   auto hash = [](const char *bytes, uint64_t size) {
     Xxh64 state;
     state.add(bytes, size);
@@ -126,7 +133,9 @@ TEST_F(ArtifactTest, HashesAreOfThePackedBytes) {
   };
   EXPECT_EQ(artifact.weights_hash, hash(base, artifact.weights_bytes));
   for (uint32_t i = 0; i < artifact.n_weights; ++i)
-    EXPECT_EQ(artifact.weights[i].hash, hash(base + artifact.weights[i].offset, artifact.weights[i].bytes)) << i;
+    EXPECT_EQ(artifact.weights[i].hash,
+              hash(base + artifact.weights[i].offset, artifact.weights[i].bytes))
+        << i;
   EXPECT_STREQ(artifact.weights[1].name, "head.a+head.b");
   EXPECT_STREQ(artifact.weights[1].format, "panel4<f32>");
 }
@@ -134,7 +143,8 @@ TEST_F(ArtifactTest, HashesAreOfThePackedBytes) {
 TEST_F(ArtifactTest, ManifestTellsTheWholeStory) {
   write(request("model.so"));
   OpenedModel model(folder.path("model.so"));
-  auto manifest = nlohmann::json::parse(std::string(model.artifact->manifest, model.artifact->manifest_bytes), nullptr, false);
+  auto manifest = nlohmann::json::parse(
+      std::string(model.artifact->manifest, model.artifact->manifest_bytes), nullptr, false);
   ASSERT_FALSE(manifest.is_discarded());
   EXPECT_EQ(manifest["abi_version"], LLMC_ABI_VERSION);
   EXPECT_EQ(manifest["target"][1]["features"][0], "avx2");
@@ -162,17 +172,33 @@ TEST_F(ArtifactTest, SeparateWeightsLieBeside) {
   memcpy(header, file.data(), sizeof header);
   EXPECT_EQ(header[0], model.artifact->weights_hash);
   EXPECT_EQ(header[1], tables.weightsBytes);
-  EXPECT_EQ(model.logits(kTokens, 0, file.data() + LLMC_WEIGHTS_FILE_HEADER), expectedLogits(weights, kTokens));
+  EXPECT_EQ(model.logits(kTokens, 0, file.data() + LLMC_WEIGHTS_FILE_HEADER),
+            expectedLogits(weights, kTokens));
 }
 
-TEST_F(ArtifactTest, TwoWritersAtOnce) {
+TEST_F(ArtifactTest, WithoutWeightsThereIsNoSegmentForThem) {
+  tables.weights.clear();
+  tables.weightsBytes = 0;
+  ArtifactRequest made = request("model.so");
+  made.weightsSeparate = true;
+  EXPECT_EQ(write(made).weightsPath, "");
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"model.so"});
+  EXPECT_FALSE(ElfView(folder.path("model.so")).section(".llmc.weights"));
+  OpenedModel model(folder.path("model.so"));
+  ASSERT_TRUE(model.artifact) << model.error;
+  EXPECT_EQ(model.artifact->weights_delta, 0);
+}
+
+TEST_F(ArtifactTest, FourWritersAtOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] { write(request("model" + std::to_string(i) + ".so")); });
   for (std::thread &thread : threads)
     thread.join();
   for (int i = 1; i < 4; ++i)
-    EXPECT_TRUE(readFile(folder.path("model0.so")) == readFile(folder.path("model" + std::to_string(i) + ".so"))) << i;
+    EXPECT_TRUE(readFile(folder.path("model0.so")) ==
+                readFile(folder.path("model" + std::to_string(i) + ".so")))
+        << i;
 }
 
 TEST_F(ArtifactTest, ProgressEndsAtAllBytes) {

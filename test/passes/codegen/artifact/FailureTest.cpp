@@ -8,6 +8,8 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace llmc::artifact;
 using namespace llmc::artifact::test;
@@ -26,7 +28,8 @@ protected:
   }
 
   // The request fails with a message that holds `text`, and the folder holds `left`.
-  void expectFailure(const ArtifactRequest &made, const std::string &text, const std::vector<std::string> &left = {}) {
+  void expectFailure(const ArtifactRequest &made, const std::string &text,
+                     const std::vector<std::string> &left = {}) {
     llmc::Result<ArtifactSummary> result = writeArtifact(made);
     ASSERT_FALSE(result.ok()) << text;
     EXPECT_NE(result.error().str().find(text), std::string::npos) << result.error().str();
@@ -56,8 +59,8 @@ TEST_F(FailureTest, AnOlderModelStays) {
   EXPECT_EQ(readFile(folder.path("model.so")), "older");
 }
 
-// The file size limit falls to what is already there once the weights are being written, as a disk that
-// fills up would do.
+// The file size limit falls to what is already there once the weights are being written, as a disk
+// that fills up would do.
 TEST_F(FailureTest, DiskFullInTheMiddleLeavesNothing) {
   auto *before = signal(SIGXFSZ, SIG_IGN);
   struct rlimit limit;
@@ -73,16 +76,35 @@ TEST_F(FailureTest, DiskFullInTheMiddleLeavesNothing) {
     llmc::Result<ArtifactSummary> result = writeArtifact(made);
     setrlimit(RLIMIT_FSIZE, &limit);
     ASSERT_FALSE(result.ok());
-    EXPECT_NE(result.error().message.find("File too large"), std::string::npos) << result.error().message;
+    EXPECT_NE(result.error().message.find("File too large"), std::string::npos)
+        << result.error().message;
     EXPECT_EQ(folder.files(), std::vector<std::string>{});
   }
   signal(SIGXFSZ, before);
 }
 
+// A child process is interrupted while it packs.
+TEST_F(FailureTest, InterruptLeavesNothing) {
+  const pid_t child = fork();
+  if (child == 0) {
+    ArtifactRequest made = request("model.so");
+    made.removeOnSignal = true;
+    made.progress = [](uint64_t, uint64_t) { raise(SIGINT); };
+    (void)writeArtifact(made).ok();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  EXPECT_EQ(folder.files(), std::vector<std::string>{});
+}
+
 TEST_F(FailureTest, RoomIsCheckedBeforeAnythingIsWritten) {
   llmc::Status disk = checkRoom(folder.path("model.so"), uint64_t(1) << 60, 1);
   ASSERT_FALSE(disk.ok());
-  EXPECT_NE(disk.error().message.find("bytes available on its disk, expected at least 1152921504606846976"), std::string::npos)
+  EXPECT_NE(disk.error().message.find(
+                "bytes available on its disk, expected at least 1152921504606846976"),
+            std::string::npos)
       << disk.error().message;
   struct rlimit limit, low;
   getrlimit(RLIMIT_FSIZE, &limit);
@@ -92,7 +114,8 @@ TEST_F(FailureTest, RoomIsCheckedBeforeAnythingIsWritten) {
   llmc::Result<ArtifactSummary> result = writeArtifact(request("model.so"));
   setrlimit(RLIMIT_FSIZE, &limit);
   ASSERT_FALSE(result.ok());
-  EXPECT_NE(result.error().message.find("found a file size limit of 4096 bytes"), std::string::npos) << result.error().message;
+  EXPECT_NE(result.error().message.find("found a file size limit of 4096 bytes"), std::string::npos)
+      << result.error().message;
   EXPECT_EQ(folder.files(), std::vector<std::string>{});
 }
 
@@ -150,7 +173,8 @@ TEST_F(FailureTest, FilePlansRefuseWhatNoLinkerOfOursWrites) {
   FilePlan large{"", uint64_t(10000000000), ""};
   llmc::Result<FilePlan> archive = planArchive(large, "llmc_query");
   ASSERT_FALSE(archive.ok());
-  EXPECT_NE(archive.error().message.find("expected at most 9999999999 in an archive"), std::string::npos);
+  EXPECT_NE(archive.error().message.find("expected at most 9999999999 in an archive"),
+            std::string::npos);
 }
 
 } // namespace

@@ -23,7 +23,8 @@ std::pair<int, std::string> run(const std::string &command) {
 
 class LinkedTest : public testing::Test {
 protected:
-  void write(const std::string &file, const std::string &name, const ToyWeights &source, bool instrumented = false) {
+  void write(const std::string &file, const std::string &name, const ToyWeights &source,
+             bool instrumented = false) {
     ArtifactRequest request{tables, source};
     request.levels = instrumented ? std::vector<Level>{toyThreadSanitizerLevel()} : toyLevels();
     request.path = folder.path(file);
@@ -37,8 +38,8 @@ protected:
   }
 
   std::string linkCommand(const std::string &flags, const std::string &files) {
-    return TEST_C_COMPILER " -std=c11 -D_DEFAULT_SOURCE -I" TEST_INCLUDE " " + flags + " -o " + folder.path("program") + " " TEST_FOLDER
-           "/two_models.c " + files;
+    return TEST_C_COMPILER " -std=c11 -D_DEFAULT_SOURCE -I" TEST_INCLUDE " " + flags + " -o " +
+           folder.path("program") + " " TEST_FOLDER "/two_models.c " + files;
   }
 
   std::string expected() {
@@ -63,11 +64,15 @@ TEST_F(LinkedTest, TwoModelsInOneProgram) {
   write("alpha.o", "alpha", alpha);
   write("beta.a", "beta", beta);
   int linkers = 0;
-  for (const char *flags : {"", "-fuse-ld=bfd -no-pie", "-fuse-ld=lld", "-fuse-ld=lld -static-pie -Wl,--gc-sections"}) {
-    if (run(std::string("echo 'int main(void) { return 0; }' | " TEST_C_COMPILER " ") + flags + " -x c - -o " + folder.path("probe")).first)
+  for (const char *flags :
+       {"", "-fuse-ld=bfd -no-pie", "-fuse-ld=lld", "-fuse-ld=lld -static-pie -Wl,--gc-sections"}) {
+    if (run(std::string("echo 'int main(void) { return 0; }' | " TEST_C_COMPILER " ") + flags +
+            " -x c - -o " + folder.path("probe"))
+            .first)
       continue; // this linker is not installed
     ++linkers;
-    auto [status, messages] = run(linkCommand(flags, folder.path("alpha.o") + " " + folder.path("beta.a")));
+    auto [status, messages] =
+        run(linkCommand(flags, folder.path("alpha.o") + " " + folder.path("beta.a")));
     ASSERT_EQ(status, 0) << flags << ": " << messages;
     EXPECT_EQ(run(folder.path("program")), std::make_pair(0, expected())) << flags;
   }
@@ -87,13 +92,17 @@ TEST_F(LinkedTest, ArchivesAreDeterministicAndReadable) {
   write("beta.a", "beta", beta);
   EXPECT_TRUE(readFile(folder.path("beta.a")) == first);
   EXPECT_EQ(run("ar t " + folder.path("beta.a")), std::make_pair(0, std::string("model.o\n")));
-  EXPECT_NE(run("nm --print-armap " + folder.path("beta.a")).second.find("beta_llmc_query in model.o"), std::string::npos);
+  EXPECT_NE(
+      run("nm --print-armap " + folder.path("beta.a")).second.find("beta_llmc_query in model.o"),
+      std::string::npos);
 }
 
 TEST_F(LinkedTest, SharedObjectTakesTheName) {
   write("named.so", "alpha", alpha);
-  EXPECT_EQ(ElfView(folder.path("named.so")).exported, std::vector<std::string>{"alpha_llmc_query"});
-  EXPECT_EQ(OpenedModel(folder.path("named.so"), "alpha_llmc_query").logits({4, 0, 10}), expectedLogits(alpha, {4, 0, 10}));
+  EXPECT_EQ(ElfView(folder.path("named.so")).exported,
+            std::vector<std::string>{"alpha_llmc_query"});
+  EXPECT_EQ(OpenedModel(folder.path("named.so"), "alpha_llmc_query").logits({4, 0, 10}),
+            expectedLogits(alpha, {4, 0, 10}));
 }
 
 TEST_F(LinkedTest, InstrumentedModelsRunUnderThreadSanitizer) {
@@ -104,7 +113,8 @@ TEST_F(LinkedTest, InstrumentedModelsRunUnderThreadSanitizer) {
   EXPECT_FALSE(undefined.empty());
   for (const std::string &symbol : undefined)
     EXPECT_EQ(symbol.compare(0, 7, "__tsan_"), 0) << symbol;
-  auto [status, messages] = run(linkCommand("-fsanitize=thread", folder.path("alpha.o") + " " + folder.path("beta.o")));
+  auto [status, messages] =
+      run(linkCommand("-fsanitize=thread", folder.path("alpha.o") + " " + folder.path("beta.o")));
   ASSERT_EQ(status, 0) << messages;
   EXPECT_EQ(run(folder.path("program")), std::make_pair(0, expected()));
 }

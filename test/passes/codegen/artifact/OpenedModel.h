@@ -25,9 +25,11 @@ struct OpenedModel {
   }
 
   // Logits of all of the tokens; empty when the step fails.
-  std::vector<float> logits(const std::vector<int32_t> &tokens, uint32_t level = 0, const void *weights = nullptr) {
+  std::vector<float> logits(const std::vector<int32_t> &tokens, uint32_t level = 0,
+                            const void *weights = nullptr) {
     std::vector<float> result(tokens.size() * TOY_VOCABULARY);
-    if (!artifact || toy_step(artifact, weights, level, tokens.data(), uint32_t(tokens.size()), result.data()))
+    if (!artifact ||
+        toy_step(artifact, weights, level, tokens.data(), uint32_t(tokens.size()), result.data()))
       result.clear();
     return result;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: nothing is lost, panels cross the borders of stacked sources, memory stays bounded, hashes are
-// XXH64.
+// Packing: nothing is lost, panels cross the borders of stacked sources, memory stays bounded,
+// hashes are XXH64.
 #include "passes/codegen/artifact/Pack.h"
 #include "passes/codegen/artifact/Xxh64.h"
 #include "test/passes/codegen/artifact/ToyModel.h"
@@ -21,13 +21,16 @@ public:
     largest = std::max(largest, size);
     return {};
   }
-  const float *floats(uint64_t offset) const { return reinterpret_cast<const float *>(bytes.data() + offset); }
+  const float *floats(uint64_t offset) const {
+    return reinterpret_cast<const float *>(bytes.data() + offset);
+  }
   std::string bytes;
   size_t largest = 0;
 };
 
 // Places a weight behind the others.
-void place(Tables &tables, uint64_t rows, uint64_t columns, uint64_t panelRows, std::vector<std::string> sources) {
+void place(Tables &tables, uint64_t rows, uint64_t columns, uint64_t panelRows,
+           std::vector<std::string> sources) {
   PackedWeight weight;
   weight.name = sources.front();
   weight.rows = rows;
@@ -74,7 +77,9 @@ TEST(Pack, PanelsFollowTheLayoutAndEndInZeros) {
   pack(tables, source, sink);
   for (int64_t n = 0; n < 8; ++n)
     for (int64_t k = 0; k < 3; ++k)
-      EXPECT_EQ(sink.floats(0)[((n / 4) * 3 + k) * 4 + n % 4], n < 6 ? source.value("w", n, k) : 0.0f) << n << ", " << k;
+      EXPECT_EQ(sink.floats(0)[((n / 4) * 3 + k) * 4 + n % 4],
+                n < 6 ? source.value("w", n, k) : 0.0f)
+          << n << ", " << k;
 }
 
 TEST(Pack, SourcesStackByRowsAcrossPanels) {
@@ -94,7 +99,8 @@ TEST(Pack, SourcesStackByRowsAcrossPanels) {
   EXPECT_EQ(rows[7 * 3 + 0], source.value("v", 0, 0));
   std::vector<float> v(12);
   ASSERT_TRUE(source.readRows("v", 0, 4, v.data()).ok());
-  EXPECT_EQ(report.sources["v"], llvm::xxHash64(llvm::StringRef(reinterpret_cast<char *>(v.data()), 48)));
+  EXPECT_EQ(report.sources["v"],
+            llvm::xxHash64(llvm::StringRef(reinterpret_cast<char *>(v.data()), 48)));
 }
 
 TEST(Pack, VectorsJoinIntoOneRow) {
@@ -155,7 +161,8 @@ TEST(Xxh64, EqualsLLVMHoweverTheBytesCome) {
       Xxh64 hash;
       for (size_t at = 0; at < size; at += step)
         hash.add(bytes.data() + at, std::min(step, size - at));
-      EXPECT_EQ(hash.value(), llvm::xxHash64(llvm::StringRef(bytes).take_front(size))) << size << " by " << step;
+      EXPECT_EQ(hash.value(), llvm::xxHash64(llvm::StringRef(bytes).take_front(size)))
+          << size << " by " << step;
     }
 }
 
@@ -183,7 +190,8 @@ TEST(Pack, RefusesSourcesThatDoNotFitBeforeWriting) {
     MemorySink sink;
     llmc::Result<PackReport> report = packWeights(tables, source, sink, {});
     ASSERT_FALSE(report.ok()) << bad.what;
-    EXPECT_NE(report.error().message.find(bad.message), std::string::npos) << bad.what << ": " << report.error().message;
+    EXPECT_NE(report.error().message.find(bad.message), std::string::npos)
+        << bad.what << ": " << report.error().message;
     EXPECT_TRUE(sink.bytes.empty()) << bad.what;
   }
 }

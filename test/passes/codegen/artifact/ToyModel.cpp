@@ -53,7 +53,8 @@ tile.kernel @head(%step: !tile.step, %y: !tile.view<?x6xf32>, %w: !tile.view<3x6
 )";
 
 std::string graphText(const std::string &kind) {
-  return "func.func @" + kind + "(%step: !tile.step) attributes {llm.graph = \"" + kind + "\"} {" + kBody;
+  return "func.func @" + kind + "(%step: !tile.step) attributes {llm.graph = \"" + kind + "\"} {" +
+         kBody;
 }
 
 } // namespace
@@ -76,7 +77,8 @@ ReadResult read(const std::string &text) {
       result.error = std::to_string(place.getLine()) + ": ";
     result.error += diagnostic.str();
   });
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!module)
     return result;
   mlir::FailureOr<Tables> tables = readTables(*module);
@@ -113,7 +115,8 @@ float ToyWeights::value(std::string_view name, int64_t row, int64_t column) cons
   return scale * float((seed + row * 31 + column * 17) % 29 - 14) / 8.0f;
 }
 
-Status ToyWeights::readRows(std::string_view name, int64_t firstRow, int64_t numRows, float *out) const {
+Status ToyWeights::readRows(std::string_view name, int64_t firstRow, int64_t numRows,
+                            float *out) const {
   const model::TensorInfo *info = find(name);
   if (Status status = model::checkRows(*info, firstRow, numRows); !status)
     return status;
@@ -151,7 +154,9 @@ std::vector<Level> toyLevels() {
           {"second", "x86-64", LLMC_CPU_AVX2, "second_", readFile(TOY_KERNELS_SECOND)}};
 }
 
-Level toyThreadSanitizerLevel() { return {"base", "x86-64", 0, "base_", readFile(TOY_KERNELS_TSAN)}; }
+Level toyThreadSanitizerLevel() {
+  return {"base", "x86-64", 0, "base_", readFile(TOY_KERNELS_TSAN)};
+}
 
 TestFolder::TestFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "llmc-artifact-XXXXXX").string();

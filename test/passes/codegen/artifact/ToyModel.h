@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model small enough to compute by hand, written as a module at the end of the memory stage: embedding,
-// a cache, a head in panels of 4 rows with 11 of 12 used, a rope table, and two levels of kernels.
+// A model small enough to compute by hand, written as a module at the end of the memory stage:
+// embedding, a cache, a head in panels of 4 rows with 11 of 12 used, a rope table, and two levels
+// of kernels.
 #pragma once
 
 #include "passes/codegen/artifact/Artifact.h"
@@ -29,7 +30,8 @@ class ToyWeights : public model::WeightSource {
 public:
   explicit ToyWeights(float scale = 1);
   const model::TensorInfo *find(std::string_view name) const override;
-  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows, float *out) const override;
+  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows,
+                  float *out) const override;
   float value(std::string_view name, int64_t row, int64_t column) const;
 
   void add(const std::string &name, std::vector<int64_t> shape);

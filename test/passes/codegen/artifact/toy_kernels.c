@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels of the toy model (ToyModel.cpp), in the calling convention of abi.h. `embed` copies through memcpy, so the
- * executor's own memcpy must be found by the link.
+ * Kernels of the toy model (ToyModel.cpp), in the calling convention of abi.h. `embed` copies
+ * through memcpy, so the executor's own memcpy must be found by the link.
  */
 #include "llmc/abi.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
-#define KERNEL(name) \
-  void JOIN(KERNEL_PREFIX, name)(void *const *table, const uint16_t *slots, const llmc_step *step, uint32_t begin, uint32_t end)
+#define KERNEL(name)                                                                               \
+  void JOIN(KERNEL_PREFIX, name)(void *const *table, const uint16_t *slots, const llmc_step *step, \
+                                 uint32_t begin, uint32_t end)
 
-enum { HIDDEN = 6, VOCABULARY = 11, PANEL = 4, WIDTH = 2, CHUNK_FLOATS = LLMC_KV_CHUNK_TOKENS * 2 * WIDTH };
+enum {
+  HIDDEN = 6,
+  VOCABULARY = 11,
+  PANEL = 4,
+  WIDTH = 2,
+  CHUNK_FLOATS = LLMC_KV_CHUNK_TOKENS * 2 * WIDTH
+};
 
 void *memcpy(void *to, const void *from, __SIZE_TYPE__ bytes);
 KERNEL(embed);
@@ -28,8 +35,10 @@ KERNEL(embed) {
 
 static float *key_of(float *kv, const llmc_step *step, uint32_t row, int32_t slot) {
   const uint32_t chunk = (uint32_t)slot / LLMC_KV_CHUNK_TOKENS;
-  const uint32_t page = step->pages[step->sequence_page[step->row_sequence[row]] + chunk / step->page_chunks];
-  return kv + (page * step->page_chunks + chunk % step->page_chunks) * CHUNK_FLOATS + slot % LLMC_KV_CHUNK_TOKENS * WIDTH;
+  const uint32_t page =
+      step->pages[step->sequence_page[step->row_sequence[row]] + chunk / step->page_chunks];
+  return kv + (page * step->page_chunks + chunk % step->page_chunks) * CHUNK_FLOATS +
+         slot % LLMC_KV_CHUNK_TOKENS * WIDTH;
 }
 
 KERNEL(append) {
@@ -38,7 +47,8 @@ KERNEL(append) {
   float *kv = table[slots[2]];
   for (uint32_t r = begin; r < end; ++r)
     for (int k = 0; k < WIDTH; ++k)
-      key_of(kv, step, r, step->slots[r])[k] = x[r * HIDDEN + k] + rope[step->positions[r] * 2 * WIDTH + k];
+      key_of(kv, step, r, step->slots[r])[k] =
+          x[r * HIDDEN + k] + rope[step->positions[r] * 2 * WIDTH + k];
 }
 
 KERNEL(mix) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs one step of a compiled toy model through abi.h alone: n tokens of one sequence, logits of all of them.
+ * Runs one step of a compiled toy model through abi.h alone: n tokens of one sequence, logits of
+ * all of them.
  */
 #ifndef LLMC_TEST_TOY_STEP_H
 #define LLMC_TEST_TOY_STEP_H
@@ -11,9 +12,10 @@
 
 enum { TOY_VOCABULARY = 11, TOY_HIDDEN = 6, TOY_MAX_TOKENS = 16 };
 
-/* `logits` has room for n * TOY_VOCABULARY values. Gives an llmc_run_status, or -1 without memory. */
-static inline int toy_step(const llmc_artifact *artifact, const void *weights, uint32_t level, const int32_t *tokens, uint32_t n,
-                    float *logits) {
+/* `logits` has room for n * TOY_VOCABULARY values. Gives an llmc_run_status, or -1 without memory.
+ */
+static inline int toy_step(const llmc_artifact *artifact, const void *weights, uint32_t level,
+                           const int32_t *tokens, uint32_t n, float *logits) {
   int32_t positions[TOY_MAX_TOKENS], rows_of_sequence[TOY_MAX_TOKENS], starts[2], zero = 0;
   uint32_t page = 0;
   for (uint32_t i = 0; i < n; ++i) {
@@ -56,7 +58,8 @@ static inline int toy_step(const llmc_artifact *artifact, const void *weights, u
       status = (int)artifact->run_work(run);
     const llmc_graph *graph = &artifact->graphs[0];
     const llmc_operand *place = &graph->operands[graph->results[0].operand];
-    memcpy(logits, (char *)memory.outputs_arena + place->offset * n, n * TOY_VOCABULARY * sizeof(float));
+    memcpy(logits, (char *)memory.outputs_arena + place->offset * n,
+           n * TOY_VOCABULARY * sizeof(float));
   }
   free(memory.rows_arena);
   free(memory.outputs_arena);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two models linked into one program. Prints the logits of the last of three tokens, first of alpha, then of beta.
+ * Two models linked into one program. Prints the logits of the last of three tokens, first of
+ * alpha, then of beta.
  */
 #include "toy_step.h"
 #include <stdio.h>
@@ -18,4 +19,6 @@ static int show(const llmc_artifact *artifact) {
   return 0;
 }
 
-int main(void) { return show(alpha_llmc_query(LLMC_ABI_VERSION)) || show(beta_llmc_query(LLMC_ABI_VERSION)); }
+int main(void) {
+  return show(alpha_llmc_query(LLMC_ABI_VERSION)) || show(beta_llmc_query(LLMC_ABI_VERSION));
+}
