@@ -174,14 +174,26 @@ struct SpecialName {
   SpecialRegister which;
 };
 constexpr SpecialName specialNames[] = {
-    {"%tid.x", SpecialRegister::ThreadX},      {"%tid.y", SpecialRegister::ThreadY},
-    {"%tid.z", SpecialRegister::ThreadZ},      {"%ntid.x", SpecialRegister::BlockSizeX},
-    {"%ntid.y", SpecialRegister::BlockSizeY},  {"%ntid.z", SpecialRegister::BlockSizeZ},
-    {"%ctaid.x", SpecialRegister::BlockX},     {"%ctaid.y", SpecialRegister::BlockY},
-    {"%ctaid.z", SpecialRegister::BlockZ},     {"%nctaid.x", SpecialRegister::GridSizeX},
-    {"%nctaid.y", SpecialRegister::GridSizeY}, {"%nctaid.z", SpecialRegister::GridSizeZ},
-    {"%laneid", SpecialRegister::Lane},        {"%warpid", SpecialRegister::Warp},
+    {"%tid.x", SpecialRegister::ThreadX},
+    {"%tid.y", SpecialRegister::ThreadY},
+    {"%tid.z", SpecialRegister::ThreadZ},
+    {"%ntid.x", SpecialRegister::BlockSizeX},
+    {"%ntid.y", SpecialRegister::BlockSizeY},
+    {"%ntid.z", SpecialRegister::BlockSizeZ},
+    {"%ctaid.x", SpecialRegister::BlockX},
+    {"%ctaid.y", SpecialRegister::BlockY},
+    {"%ctaid.z", SpecialRegister::BlockZ},
+    {"%nctaid.x", SpecialRegister::GridSizeX},
+    {"%nctaid.y", SpecialRegister::GridSizeY},
+    {"%nctaid.z", SpecialRegister::GridSizeZ},
+    {"%laneid", SpecialRegister::Lane},
+    {"%warpid", SpecialRegister::Warp},
     {"WARP_SZ", SpecialRegister::WarpSize},
+    {"%lanemask_eq", SpecialRegister::LaneMaskEqual},
+    {"%lanemask_le", SpecialRegister::LaneMaskLessEqual},
+    {"%lanemask_lt", SpecialRegister::LaneMaskLess},
+    {"%lanemask_ge", SpecialRegister::LaneMaskGreaterEqual},
+    {"%lanemask_gt", SpecialRegister::LaneMaskGreater},
 };
 
 bool BodyParser::parseAddress(Operand &operand) {

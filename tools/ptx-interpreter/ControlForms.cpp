@@ -44,6 +44,8 @@ constexpr std::string_view unsignedComparisons = "eq ne lt le gt ge lo ls hi hs 
 constexpr std::string_view floatComparisons =
     "eq ne lt le gt ge equ neu ltu leu gtu geu num nan and or xor ftz";
 
+constexpr std::string_view copies = "L2::64B L2::128B L2::256B";
+
 constexpr Form rows[] = {
     {"mov", any, "", "", "nm", Action::Move},
     {"selp", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64", "", "", "dssp",
@@ -71,6 +73,19 @@ constexpr Form rows[] = {
     {"vote.sync.uni", "pred", "", "", "dpm", Action::Vote},
     {"vote.sync.ballot", "b32", "", "", "dpm", Action::Vote},
     {"activemask", "b32", "", "", "d", Action::ActiveMask},
+    {"cp.async.ca.shared.global", "", "", copies, "aai?s", Action::AsyncCopy},
+    {"cp.async.ca.shared::cta.global", "", "", copies, "aai?s", Action::AsyncCopy},
+    {"cp.async.cg.shared.global", "", "", copies, "aai?s", Action::AsyncCopy},
+    {"cp.async.cg.shared::cta.global", "", "", copies, "aai?s", Action::AsyncCopy},
+    {"cp.async.commit_group", "", "", "", "", Action::CommitCopies},
+    {"cp.async.wait_group", "", "", "", "i", Action::WaitForCopies},
+    {"cp.async.wait_all", "", "", "", "", Action::WaitForCopies},
+    {"ldmatrix.sync.aligned.m8n8", "b16", "", "x1 x2 x4 trans shared shared::cta", "va",
+     Action::LoadMatrix},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "", "", "", "xyzy",
+     Action::MultiplyMatrices},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "", "", "", "xyzy",
+     Action::MultiplyMatrices},
     {"membar", "", "", "cta gl sys", "", Action::Nothing},
     {"prefetch", "", "", "global L1 L2", "a", Action::Nothing},
 };

@@ -96,6 +96,12 @@ void apply(std::string_view modifier, Modifiers &modifiers) {
     modifiers.saturate = true;
   else if (modifier == "NaN")
     modifiers.nan = true;
+  else if (modifier == "trans")
+    modifiers.transposed = true;
+  else if (modifier == "bf16")
+    modifiers.brain = true;
+  else if (modifier == "x2" || modifier == "x4")
+    modifiers.vectorWidth = uint8_t(modifier[1] - '0');
   else if (modifier == "wrap")
     modifiers.wrap = true;
   else if (modifier == "and")
@@ -214,6 +220,11 @@ bool operandFits(char letter, const Instruction &instruction, const Operand &ope
                  : isDestination(operand, kernel, false);
   case 'm':
     return isSource(operand, kernel) || allScalar(operand, kernel, 0, true);
+  case 'x':
+    return allScalar(operand, kernel, 4, false);
+  case 'y':
+  case 'z':
+    return allScalar(operand, kernel, letter == 'y' ? 4 : 2, true);
   case 'n':
     return isDestination(operand, kernel, predicateTyped) || allScalar(operand, kernel, 0, false);
   default:
@@ -275,6 +286,31 @@ bool transferFits(const Instruction &instruction, const Kernel &kernel, std::str
   return false;
 }
 
+/// 4, 8 or 16 bytes, of which the kind that bypasses the first cache takes 16 only.
+bool copyFits(const Instruction &instruction, std::string &error) {
+  uint64_t size = instruction.operands[2].immediate;
+  bool bypasses = instruction.mnemonic.find(".cg.") != std::string::npos;
+  if (size == 16 || (!bypasses && (size == 4 || size == 8)))
+    return true;
+  error = "'" + instruction.mnemonic + "' copies " + std::to_string(size) + " bytes, expected " +
+          (bypasses ? "16" : "4, 8 or 16");
+  return false;
+}
+
+/// Matrix fragments sit in 32-bit registers.
+bool matrixFits(const Instruction &instruction, const Kernel &kernel, std::string &error) {
+  for (const Operand &operand : instruction.operands) {
+    bool fits = operand.kind != Operand::Kind::Register || bitsOf(operand, kernel) == 32;
+    for (const Operand &element : operand.elements)
+      fits &= element.kind == Operand::Kind::Register && bitsOf(element, kernel) == 32;
+    if (fits)
+      continue;
+    error = "'" + instruction.mnemonic + "' takes fragments in 32-bit registers only";
+    return false;
+  }
+  return true;
+}
+
 bool actionFits(const Instruction &instruction, const Kernel &kernel, std::string &error) {
   switch (instruction.form->action) {
   case Action::Move:
@@ -282,6 +318,11 @@ bool actionFits(const Instruction &instruction, const Kernel &kernel, std::strin
   case Action::Load:
   case Action::Store:
     return transferFits(instruction, kernel, error);
+  case Action::AsyncCopy:
+    return copyFits(instruction, error);
+  case Action::LoadMatrix:
+  case Action::MultiplyMatrices:
+    return matrixFits(instruction, kernel, error);
   case Action::SetPredicate:
     if ((instruction.operands.size() > 3) ==
         (instruction.modifiers.combination != Combination::None))

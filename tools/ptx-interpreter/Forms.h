@@ -27,6 +27,11 @@ enum class Action : uint8_t {
   Shuffle,
   Vote,
   ActiveMask,
+  AsyncCopy,
+  CommitCopies,
+  WaitForCopies,
+  LoadMatrix,
+  MultiplyMatrices,
   Trap,
   Nothing
 };
@@ -48,6 +53,7 @@ struct Form {
   /// destination|predicate, s source, p predicate source, i immediate, a address, v register or
   /// vector of the form's width, m source of any register kind, or vector of sources; n destination
   /// or vector of destinations.
+  /// x destination vector of 4, y source vector of 4, z source vector of 2.
   std::string_view operands;
   Action action = Action::Evaluate;
   Evaluate evaluate = nullptr;

@@ -219,6 +219,8 @@ uint8_t *SharedMemory::access(uint64_t offset, uint32_t size, bool write, uint32
     return nullptr;
   for (uint32_t byte = 0; byte < size; ++byte) {
     Shadow &shadow = shadows[offset + byte];
+    if (shadow.inFlight)
+      findings.add(ReportKind::CopyStillInFlight);
     bool writtenNow = shadow.writeEpoch == epoch && shadow.writer != warp;
     if (write) {
       if (writtenNow)
@@ -238,6 +240,11 @@ uint8_t *SharedMemory::access(uint64_t offset, uint32_t size, bool write, uint32
     shadow.reader = others ? severalWarps : uint16_t(warp);
   }
   return bytes.data() + offset;
+}
+
+void SharedMemory::setInFlight(uint64_t offset, uint32_t size, bool inFlight) {
+  for (uint32_t byte = 0; byte < size; ++byte)
+    shadows[offset + byte].inFlight = inFlight;
 }
 
 } // namespace llmc::ptx

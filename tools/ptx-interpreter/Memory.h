@@ -103,12 +103,16 @@ public:
   void barrier() { ++epoch; }
   /// Null when out of bounds.
   uint8_t *access(uint64_t offset, uint32_t size, bool write, uint32_t warp, Findings &findings);
+  /// Marks bytes as the target of an asynchronous copy, or the copy as arrived. In bounds by an
+  /// earlier access.
+  void setInFlight(uint64_t offset, uint32_t size, bool inFlight);
   uint32_t size() const { return uint32_t(bytes.size()); }
 
 private:
   struct Shadow {
     uint32_t writeEpoch = 0, readEpoch = 0; // 0: never
     uint16_t writer = 0, reader = 0;
+    bool inFlight = false;
   };
   std::vector<uint8_t> bytes;
   std::vector<Shadow> shadows;

@@ -30,7 +30,12 @@ enum class SpecialRegister : uint8_t {
   GridSizeZ,
   Lane,
   Warp,
-  WarpSize
+  WarpSize,
+  LaneMaskEqual,
+  LaneMaskLessEqual,
+  LaneMaskLess,
+  LaneMaskGreaterEqual,
+  LaneMaskGreater
 };
 
 struct Operand {
@@ -69,13 +74,15 @@ enum class Exchange : uint8_t { None, Up, Down, Butterfly, Index, All, Any, Unif
 /// What the modifiers of a mnemonic say, beyond those that chose its form.
 struct Modifiers {
   Rounding rounding = Rounding::NearestEven;
-  bool toWhole = false;   // rni, rzi, rmi, rpi
-  bool flush = false;     // ftz
-  bool saturate = false;  // sat
-  bool nan = false;       // NaN
-  bool unordered = false; // equ, neu, ltu, ...
-  bool wrap = false;      // shf.*.wrap
-  bool compares = false;  // setp's comparison was named
+  bool toWhole = false;    // rni, rzi, rmi, rpi
+  bool flush = false;      // ftz
+  bool saturate = false;   // sat
+  bool nan = false;        // NaN
+  bool unordered = false;  // equ, neu, ltu, ...
+  bool wrap = false;       // shf.*.wrap
+  bool transposed = false; // ldmatrix.trans
+  bool brain = false;      // a bf16 among the types
+  bool compares = false;   // setp's comparison was named
   Comparison comparison = Comparison::Equal;
   Combination combination = Combination::None;
   Exchange exchange = Exchange::None; // of shfl and vote

@@ -32,6 +32,10 @@ const char *reportKindName(ReportKind kind) {
     return "blocks-write-after-write";
   case ReportKind::ShuffleFromAbsentLane:
     return "shuffle-from-absent-lane";
+  case ReportKind::CopyStillInFlight:
+    return "copy-still-in-flight";
+  case ReportKind::PendingCopiesAtExit:
+    return "pending-copies-at-exit";
   case ReportKind::OutOfBounds:
     return "out-of-bounds";
   case ReportKind::Misaligned:
@@ -44,6 +48,8 @@ const char *reportKindName(ReportKind kind) {
     return "budget-spent";
   case ReportKind::Trapped:
     return "trapped";
+  case ReportKind::TooManyCopies:
+    return "too-many-copies";
   case ReportKind::PastTheEnd:
     return "past-the-end";
   }

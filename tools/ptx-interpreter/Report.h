@@ -24,6 +24,8 @@ enum class ReportKind : uint8_t {
   BlocksWriteAfterRead,
   BlocksWriteAfterWrite,
   ShuffleFromAbsentLane,
+  CopyStillInFlight, // shared bytes used before their asynchronous copy was waited for
+  PendingCopiesAtExit,
   // From here on the launch ends, as it would on a device (or would never end).
   OutOfBounds,
   Misaligned,
@@ -31,6 +33,7 @@ enum class ReportKind : uint8_t {
   BarrierMismatch,
   BudgetSpent,
   Trapped,
+  TooManyCopies,
   PastTheEnd
 };
 

@@ -18,6 +18,9 @@ void Warp::reset() {
   std::fill(valid.begin(), valid.end(), 0);
   std::fill(localInitialised.begin(), localInitialised.end(), 0);
   std::fill(counters, counters + width, 0);
+  for (Copies &mine : copies)
+    mine = {};
+  pendingCopies = 0;
   live = existing;
   blocked = active = 0;
   failed = false;
@@ -135,6 +138,10 @@ Warp::Step Warp::execute(const Instruction &instruction) {
     return shuffle(instruction);
   case Action::Vote:
     return vote(instruction);
+  case Action::LoadMatrix:
+    return loadMatrix(instruction);
+  case Action::MultiplyMatrices:
+    return multiplyMatrices(instruction);
   default:
     break;
   }
@@ -152,6 +159,12 @@ Warp::Step Warp::execute(const Instruction &instruction) {
     return load(instruction, lanes);
   case Action::Store:
     return storeMemory(instruction, lanes);
+  case Action::AsyncCopy:
+    return asyncCopy(instruction, lanes);
+  case Action::CommitCopies:
+    return commitCopies(lanes);
+  case Action::WaitForCopies:
+    return waitForCopies(instruction, lanes);
   case Action::Branch:
     return branch(instruction, lanes);
   case Action::Exit:
@@ -184,6 +197,7 @@ Warp::Step Warp::branch(const Instruction &instruction, Lanes taken) {
 }
 
 Warp::Step Warp::exitLanes(Lanes leaving) {
+  reportPendingCopies(leaving);
   Lanes staying = active & ~leaving;
   forEachLane(staying, [&](unsigned lane) { counters[lane] = counter + 1; });
   live &= ~leaving;
@@ -233,6 +247,16 @@ uint64_t Warp::special(SpecialRegister which, unsigned lane) const {
     return index;
   case SpecialRegister::WarpSize:
     return width;
+  case SpecialRegister::LaneMaskEqual:
+    return uint64_t(1) << lane;
+  case SpecialRegister::LaneMaskLessEqual:
+    return lowBits(~uint64_t(0), lane + 1);
+  case SpecialRegister::LaneMaskLess:
+    return lowBits(~uint64_t(0), lane);
+  case SpecialRegister::LaneMaskGreaterEqual:
+    return lowBits(~uint64_t(0) << lane, width);
+  case SpecialRegister::LaneMaskGreater:
+    return lowBits(~uint64_t(0) << lane << 1, width);
   default:
     break;
   }

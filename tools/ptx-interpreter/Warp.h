@@ -9,6 +9,8 @@
 #include "tools/ptx-interpreter/Memory.h"
 #include "tools/ptx-interpreter/Report.h"
 
+#include <deque>
+
 namespace llmc::ptx {
 
 /// Calls `body(lane)` for each set bit, lowest first.
@@ -95,6 +97,28 @@ private:
   bool checkAddressRegister(const Operand &operand, Lanes lanes);
   void count(const Access *accesses, unsigned number, uint32_t size, bool write);
 
+  // Asynchronous copies to shared memory: bytes arrive only when they are waited for, the latest a
+  // device may be.
+  struct Copy {
+    uint64_t to, from;
+    uint32_t size, fromSize; // the rest is zero
+  };
+  struct Copies {
+    std::deque<std::vector<Copy>> groups;
+    std::vector<Copy> open; // not yet committed
+  };
+  Step asyncCopy(const Instruction &instruction, Lanes lanes);
+  bool reachOrigin(const Access &origin, uint32_t size, uint32_t fromSize, unsigned lane);
+  Step commitCopies(Lanes lanes);
+  Step waitForCopies(const Instruction &instruction, Lanes lanes);
+  void arrive(const Copy &copy, unsigned lane);
+  void reportPendingCopies(Lanes leaving);
+
+  // Tensor cores.
+  Step loadMatrix(const Instruction &instruction);
+  Step multiplyMatrices(const Instruction &instruction);
+  bool gatherWholeWarp(const Instruction &instruction, Step &step);
+
   // Exchange between lanes.
   Step blockBarrier(const Instruction &instruction);
   Step warpBarrier(const Instruction &instruction);
@@ -114,7 +138,9 @@ private:
   std::vector<Lanes> valid;              // by register
   std::vector<uint8_t> local;            // lane * localBytes + offset
   std::vector<uint8_t> localInitialised; // a bit a byte, per lane rounded up to bytes
-  uint32_t counters[width];              // of lanes not in the running group
+  std::vector<Copies> copies = std::vector<Copies>(width);
+  size_t pendingCopies = 0;
+  uint32_t counters[width]; // of lanes not in the running group
   Lanes live = 0, blocked = 0, active = 0;
   uint32_t counter = 0; // of the running group
   uint32_t lowestWaiting = UINT32_MAX;

@@ -20,6 +20,8 @@ const char *findingText(ReportKind kind) {
   case ReportKind::UninitialisedShared:
   case ReportKind::UninitialisedLocal:
     return "reads bytes that nobody has written";
+  case ReportKind::CopyStillInFlight:
+    return "uses bytes that an asynchronous copy has not been waited for to fill";
   case ReportKind::SharedReadAfterWrite:
     return "reads bytes that another warp wrote since the last barrier";
   case ReportKind::SharedWriteAfterRead:

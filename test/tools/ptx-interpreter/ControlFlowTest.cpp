@@ -10,8 +10,8 @@ const std::string ownWord =
     "add.s64 %d0, %d0, %d1;\n";
 
 std::vector<uint32_t> perThread(const std::string &body, uint32_t threads = 32) {
-  BodyRun run = runBody(ownWord + body + "st.global.u32 [%d0], %r1;", std::vector<uint32_t>(threads),
-                    {1, threads});
+  BodyRun run = runBody(ownWord + body + "st.global.u32 [%d0], %r1;",
+                        std::vector<uint32_t>(threads), {1, threads});
   EXPECT_TRUE(run.result.clean()) << run.loadError << run.result.error;
   return run.words;
 }
@@ -77,6 +77,14 @@ TEST(ControlFlow, VotesAndActiveMask) {
   EXPECT_EQ(perThread("setp.lt.u32 %p0, %r0, 4; vote.sync.uni.pred %p1, !%p0, -1;" + end)[9], 0u);
   EXPECT_EQ(perThread("mov.u32 %r1, 0; setp.lt.u32 %p0, %r0, 4; @%p0 activemask.b32 %r1;\n")[1],
             15u);
+}
+
+TEST(ControlFlow, LaneMasks) {
+  const std::pair<const char *, uint32_t> masks[] = {
+      {"eq", 0x80000000}, {"le", 0xffffffff}, {"lt", 0x7fffffff}, {"ge", 0x80000000}, {"gt", 0}};
+  for (auto [name, last] : masks)
+    EXPECT_EQ(perThread(std::string("mov.u32 %r1, %lanemask_") + name + ";\n")[31], last) << name;
+  EXPECT_EQ(perThread("mov.u32 %r1, %lanemask_gt;\n")[3], 0xfffffff0u);
 }
 
 TEST(ControlFlow, LanesThatComeLateAreWaitedFor) {
