@@ -7,8 +7,9 @@
  *
  * Variants, by macro: DEMO_DELAY (kernels dawdle at random), DEMO_FAULT_OVERLAP and
  * DEMO_FAULT_DEPENDENCY (planted races), DEMO_QUERY, DEMO_VERSION, DEMO_ANY_VERSION, DEMO_WEAK_CPU,
- * DEMO_SEPARATE.
+ * DEMO_SEPARATE, DEMO_SEAL.
  */
+#include "llmc/seal.h"
 #include "runtime/executor/Executor.h"
 
 enum {
@@ -256,18 +257,24 @@ static const llmc_operand operands[N_OPERANDS] = {
     [KV_1] = {LLMC_OPERAND_KV, 1, CACHE_BYTES, CACHE_BYTES},
 };
 
+/* clang-format off */
 static const uint16_t slots[] = {
-    EMBEDDING, X, /* 0: embed */
-    X,         W_QKV_0, Q,      KV_0,    Q,
-    KV_0,      O,       O,      W_OUT_0, X, /* 2: project, 6: attend, 9: add_output */
-    X,         W_QKV_1, Q,      KV_1,    Q,
-    KV_1,      O,       O,      W_OUT_1, X,        /* 12, 16, 19: the same in layer 1 */
-    X,         W_HEAD,  LOGITS, LOGITS,  ACCEPTED, /* 22: head, 25: accept */
+    EMBEDDING, X,        /*  0: embed */
+    X, W_QKV_0, Q, KV_0, /*  2: layer 0: project, */
+    Q, KV_0, O,          /*  6: attend, */
+    O, W_OUT_0, X,       /*  9: add_output */
+    X, W_QKV_1, Q, KV_1, /* 12: the same in layer 1 */
+    Q, KV_1, O,          /* 16 */
+    O, W_OUT_1, X,       /* 19 */
+    X, W_HEAD, LOGITS,   /* 22: head */
+    LOGITS, ACCEPTED,    /* 25: accept */
 };
 
-static const char names[] = "embed\0layers.0.qkv\0layers.0.attend\0layers.0.out\0layers.1."
-                            "qkv\0layers.1.attend\0layers.1.out\0"
-                            "head\0accept";
+static const char names[] = "embed\0"
+                            "layers.0.qkv\0" "layers.0.attend\0" "layers.0.out\0"
+                            "layers.1.qkv\0" "layers.1.attend\0" "layers.1.out\0"
+                            "head\0" "accept";
+/* clang-format on */
 #ifdef DEMO_FAULT_DEPENDENCY
 enum { ATTEND_NEEDS = 0 };
 #else
@@ -371,6 +378,14 @@ static const struct {
     .weights = {WEIGHT_VALUES},
 #endif
 };
+
+#ifdef DEMO_SEAL
+/* The note that the artefact writer makes; a test puts the hash in. */
+__attribute__((used, section(".note.llmc"), aligned(4))) static const struct {
+  llmc_seal_head head;
+  uint32_t seal[4]; /* llmc_seal, which alone would be aligned to 8 */
+} note = {{5, sizeof(llmc_seal), LLMC_SEAL_NOTE, "llmc"}, {DEMO_VERSION, DEMO_SEAL, 0, 0}};
+#endif
 
 __attribute__((visibility("default"))) const llmc_artifact *DEMO_QUERY(uint32_t abi_version) {
 #ifdef DEMO_ANY_VERSION
