@@ -125,6 +125,8 @@ void applyComparison(std::string_view modifier, Modifiers &modifiers) {
 
 bool rowMatches(const Form &row, const std::vector<std::string_view> &parts,
                 Instruction &instruction) {
+  if (row.name.substr(0, parts.front().size()) != parts.front())
+    return false; // most rows, before any is taken apart
   std::vector<std::string_view> required = split(row.name, '.');
   if (required.front() != parts.front())
     return false;
