@@ -12,7 +12,8 @@
 namespace llmc::test {
 namespace {
 
-Result<std::vector<int32_t>> readIds(const json::Value &record, const char *key, const std::string &file) {
+Result<std::vector<int32_t>> readIds(const json::Value &record, const char *key,
+                                     const std::string &file) {
   const json::Value *list = record.find(key);
   if (!list || !list->is(json::Value::Kind::Array))
     return errorAt(file, std::string("/") + key, "found no list of ids");
@@ -32,14 +33,19 @@ Status readLogits(const std::string &file, Golden &golden) {
   std::string header = bytes->substr(10, headerBytes);
   size_t shape = header.find("'shape': (");
   long long positions = 0, vocabulary = 0;
-  if (header.find("'<f4'") == std::string::npos || header.find("'fortran_order': False") == std::string::npos ||
-      shape == std::string::npos || std::sscanf(header.c_str() + shape, "'shape': (%lld, %lld)", &positions, &vocabulary) != 2)
-    return errorAt(file, "", "found the header " + escaped(header) + ", expected row-major <f4 of two dimensions");
+  if (header.find("'<f4'") == std::string::npos ||
+      header.find("'fortran_order': False") == std::string::npos || shape == std::string::npos ||
+      std::sscanf(header.c_str() + shape, "'shape': (%lld, %lld)", &positions, &vocabulary) != 2)
+    return errorAt(file, "",
+                   "found the header " + escaped(header) +
+                       ", expected row-major <f4 of two dimensions");
   golden.positions = positions;
   golden.vocabulary = vocabulary;
   size_t count = size_t(positions * vocabulary);
   if (bytes->size() != 10 + headerBytes + count * sizeof(float))
-    return errorAt(file, "", "found " + std::to_string(bytes->size()) + " bytes, expected " + std::to_string(count) + " values");
+    return errorAt(file, "",
+                   "found " + std::to_string(bytes->size()) + " bytes, expected " +
+                       std::to_string(count) + " values");
   golden.logits.resize(count);
   std::memcpy(golden.logits.data(), bytes->data() + 10 + headerBytes, count * sizeof(float));
   return {};
@@ -75,11 +81,14 @@ Result<Golden> readGolden(const std::string &name) {
   if (Status status = readLogits(file + ".npy", golden); !status)
     return status.takeError();
   if (golden.positions != int64_t(golden.prompt.size()))
-    return errorAt(file + ".npy", "", "found logits of " + std::to_string(golden.positions) + " positions, expected " +
-                                          std::to_string(golden.prompt.size()));
+    return errorAt(file + ".npy", "",
+                   "found logits of " + std::to_string(golden.positions) + " positions, expected " +
+                       std::to_string(golden.prompt.size()));
   return golden;
 }
 
-std::string goldenModel(const std::string &name) { return std::string(LLMC_GOLDEN_MODELS) + "/" + name; }
+std::string goldenModel(const std::string &name) {
+  return std::string(LLMC_GOLDEN_MODELS) + "/" + name;
+}
 
 } // namespace llmc::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Hugging Face transformers made of the golden models: test/e2e/goldens/NAME.json and NAME.npy, written by
-// tools/goldens/make_goldens.py.
+// What Hugging Face transformers made of the golden models: test/e2e/goldens/NAME.json and
+// NAME.npy, written by tools/goldens/make_goldens.py.
 #pragma once
 
 #include "dialects/model/Error.h"
@@ -21,8 +21,9 @@ struct Golden {
   std::vector<float> logits; ///< [positions, vocabulary], of the prompt
 };
 
-/// The bound of every comparison of logits with transformers; acceptance 2 of the thin road. Both sides compute in fp32 and
-/// the library's own noise is below a tenth of it (float32_noise in each NAME.json).
+/// The bound of every comparison of logits with transformers; acceptance 2 of the thin road. Both
+/// sides compute in fp32 and the library's own noise is below a tenth of it (float32_noise in each
+/// NAME.json).
 inline constexpr float logitsBound = 1e-3f;
 
 /// All names, sorted. Empty when there are no goldens.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys and values of the reference: by cache symbol, sequence and slot, without pages. A slot that was never written is
-// absent, so reading one is an error and not a number.
+// Keys and values of the reference: by cache symbol, sequence and slot, without pages. A slot that
+// was never written is absent, so reading one is an error and not a number.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ public:
   /// Null when nothing was written there.
   const CachedSequence *find(const std::string &cache, uint64_t sequence) const;
 
-  /// Forgets slots `slots`, `slots + 1`, ... of the sequence in every cache; 0 forgets the sequence.
+  /// Forgets slots `slots`, `slots + 1`, ... of the sequence in every cache; 0 forgets the
+  /// sequence.
   void truncate(uint64_t sequence, int64_t slots);
 
 private:

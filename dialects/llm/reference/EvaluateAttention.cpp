@@ -11,14 +11,16 @@ namespace llmc::reference {
 /// The op that made `value`, looked for through the regions that hand it on.
 static Operation *origin(Value value) {
   while (auto fused = value.getDefiningOp<llm::FusedOp>())
-    value = fused.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+    value = fused.getBody().front().getTerminator()->getOperand(
+        cast<OpResult>(value).getResultNumber());
   return value.getDefiningOp();
 }
 
 /// The cache that a view looks at; empty when the IR does not tell.
 static std::string cacheOf(Value view) {
   auto viewOp = dyn_cast_or_null<llm::KVViewOp>(origin(view));
-  auto append = viewOp ? dyn_cast_or_null<llm::KVAppendOp>(origin(viewOp.getCache())) : llm::KVAppendOp();
+  auto append =
+      viewOp ? dyn_cast_or_null<llm::KVAppendOp>(origin(viewOp.getCache())) : llm::KVAppendOp();
   return append ? append.getCacheAttr().getValue().str() : std::string();
 }
 
@@ -27,7 +29,8 @@ Status Evaluator::visit(llm::RopeOp op) {
   if (!x)
     return x.takeError();
   Result<Tensor> table = weights.rows(op, op.getTableAttr(), step.positions);
-  return table ? set(op.getResult(), rope(**x, *table, int64_t(op.getHeads()))) : Status(table.takeError());
+  return table ? set(op.getResult(), rope(**x, *table, int64_t(op.getHeads())))
+               : Status(table.takeError());
 }
 
 Status Evaluator::visit(llm::KVAppendOp op) {
@@ -38,11 +41,13 @@ Status Evaluator::visit(llm::KVAppendOp op) {
     return value.takeError();
   Tensor written(step.rows(), (*key)->width + (*value)->width);
   for (int64_t r = 0; r < step.rows(); ++r) {
-    CachedRow row{{(*key)->line(r), (*key)->line(r) + (*key)->width}, {(*value)->line(r), (*value)->line(r) + (*value)->width}};
+    CachedRow row{{(*key)->line(r), (*key)->line(r) + (*key)->width},
+                  {(*value)->line(r), (*value)->line(r) + (*value)->width}};
     std::copy(row.key.begin(), row.key.end(), written.line(r));
     std::copy(row.value.begin(), row.value.end(), written.line(r) + (*key)->width);
     const StepSequence &sequence = step.sequences[size_t(step.rowSequence[size_t(r)])];
-    caches.write(op.getCacheAttr().getValue().str(), sequence.handle, step.slots[size_t(r)], std::move(row));
+    caches.write(op.getCacheAttr().getValue().str(), sequence.handle, step.slots[size_t(r)],
+                 std::move(row));
   }
   return set(op.getResult(), std::move(written));
 }
@@ -61,19 +66,23 @@ Result<VisibleKeys> Evaluator::visibleKeys(llm::AttentionOp op, size_t row) {
     first = std::max(first, last - view.getWindow() + 1);
   if (first > last)
     return opError(op, "at row " + std::to_string(row) + ", position " + std::to_string(last) +
-                           ", sees no key, expected positions from " + std::to_string(sequence.base));
+                           ", sees no key, expected positions from " +
+                           std::to_string(sequence.base));
   for (int64_t position = first; position <= last; ++position) {
     int64_t slot = position - sequence.base;
     auto found = slots ? slots->find(slot) : CachedSequence::const_iterator();
     if (!slots || found == slots->end())
-      return opError(op, "at row " + std::to_string(row) + " reads slot " + std::to_string(slot) + " of sequence " +
-                             std::to_string(sequence.handle) + ", expected it to be written before");
+      return opError(op, "at row " + std::to_string(row) + " reads slot " + std::to_string(slot) +
+                             " of sequence " + std::to_string(sequence.handle) +
+                             ", expected it to be written before");
     const CachedRow &cached = found->second;
     if (int64_t(cached.key.size()) != seen.heads * seen.keyWidth ||
         int64_t(cached.value.size()) != seen.heads * seen.valueWidth)
-      return opError(op, "at row " + std::to_string(row) + " reads " + std::to_string(cached.key.size()) + " and " +
-                             std::to_string(cached.value.size()) + " values of slot " + std::to_string(slot) +
-                             ", expected those of " + std::to_string(seen.heads) + " heads");
+      return opError(op, "at row " + std::to_string(row) + " reads " +
+                             std::to_string(cached.key.size()) + " and " +
+                             std::to_string(cached.value.size()) + " values of slot " +
+                             std::to_string(slot) + ", expected those of " +
+                             std::to_string(seen.heads) + " heads");
     seen.keys.push_back(cached.key.data());
     seen.values.push_back(cached.value.data());
   }
@@ -89,7 +98,8 @@ Status Evaluator::visit(llm::AttentionOp op) {
     Result<VisibleKeys> seen = visibleKeys(op, size_t(r));
     if (!seen)
       return seen.takeError();
-    attention((*query)->line(r), *seen, int64_t(op.getHeads()), op.getScale().convertToFloat(), result.line(r));
+    attention((*query)->line(r), *seen, int64_t(op.getHeads()), op.getScale().convertToFloat(),
+              result.line(r));
   }
   return set(op.getResult(), std::move(result));
 }

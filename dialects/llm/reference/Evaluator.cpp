@@ -25,28 +25,34 @@ static Activation activationOf(llm::Activation activation) {
 
 Status Evaluator::visit(Operation *op) {
   return llvm::TypeSwitch<Operation *, Status>(op)
-      .Case<llm::EmbedOp, llm::GatherRowsOp, llm::RMSNormOp, llm::LinearOp, llm::SplitOp, llm::AddOp, llm::ActivateOp,
-            llm::MLPOp, llm::RopeOp, llm::KVAppendOp, llm::AttentionOp, llm::LMHeadOp, llm::SpeculativeVerifyOp,
-            llm::FusedOp>([&](auto typed) { return visit(typed); })
-      .Case<llm::KVViewOp>([](llm::KVViewOp) { return Status(); }) // a view is looked through by what reads it
+      .Case<llm::EmbedOp, llm::GatherRowsOp, llm::RMSNormOp, llm::LinearOp, llm::SplitOp,
+            llm::AddOp, llm::ActivateOp, llm::MLPOp, llm::RopeOp, llm::KVAppendOp, llm::AttentionOp,
+            llm::LMHeadOp, llm::SpeculativeVerifyOp, llm::FusedOp>(
+          [&](auto typed) { return visit(typed); })
+      .Case<llm::KVViewOp>(
+          [](llm::KVViewOp) { return Status(); }) // a view is looked through by what reads it
       .Default([](Operation *other) -> Status {
-        return opError(other, "has no reference implementation, expected an op of the llm dialect on tensors");
+        return opError(
+            other, "has no reference implementation, expected an op of the llm dialect on tensors");
       });
 }
 
 Result<const Tensor *> Evaluator::operand(Operation *op, Value value) {
   auto found = environment.find(value);
   if (found == environment.end())
-    return opError(op, "has an operand without a value, expected it to be computed before or given");
+    return opError(op,
+                   "has an operand without a value, expected it to be computed before or given");
   const Tensor &tensor = found->second;
   llm::Line line = llm::lineOf(value.getType());
   int64_t lines = line == llm::Line::Row      ? step.rows()
                   : line == llm::Line::Output ? step.outputs()
                                               : int64_t(step.sequences.size());
   int64_t width = llm::widthOf(value.getType());
-  if (tensor.lines != lines || tensor.width != width || int64_t(tensor.values.size()) != lines * width)
-    return opError(op, "has an operand of " + std::to_string(tensor.lines) + " x " + std::to_string(tensor.width) +
-                           ", expected " + std::to_string(lines) + " x " + std::to_string(width));
+  if (tensor.lines != lines || tensor.width != width ||
+      int64_t(tensor.values.size()) != lines * width)
+    return opError(op, "has an operand of " + std::to_string(tensor.lines) + " x " +
+                           std::to_string(tensor.width) + ", expected " + std::to_string(lines) +
+                           " x " + std::to_string(width));
   return &tensor;
 }
 
@@ -57,7 +63,8 @@ Status Evaluator::set(Value value, Result<Tensor> tensor) {
   return {};
 }
 
-Result<Tensor> Evaluator::product(Operation *op, const Tensor &x, FlatSymbolRefAttr weight, FlatSymbolRefAttr bias) {
+Result<Tensor> Evaluator::product(Operation *op, const Tensor &x, FlatSymbolRefAttr weight,
+                                  FlatSymbolRefAttr bias) {
   Result<const Tensor *> matrix = weights.get(op, weight);
   if (!matrix)
     return matrix.takeError();
@@ -74,8 +81,9 @@ Status Evaluator::visit(llm::EmbedOp op) {
   if (step.embeddings.empty())
     return set(op.getResult(), weights.rows(op, op.getTableAttr(), step.tokens));
   if (int64_t(step.embeddings.size()) != step.rows() * width)
-    return opError(op, "is given " + std::to_string(step.embeddings.size()) + " values as embeddings, expected " +
-                           std::to_string(step.rows()) + " x " + std::to_string(width));
+    return opError(op, "is given " + std::to_string(step.embeddings.size()) +
+                           " values as embeddings, expected " + std::to_string(step.rows()) +
+                           " x " + std::to_string(width));
   return set(op.getResult(), Tensor(step.rows(), width, step.embeddings));
 }
 
@@ -85,17 +93,20 @@ Status Evaluator::visit(llm::GatherRowsOp op) {
 }
 
 Status Evaluator::visit(llm::RMSNormOp op) {
-  Result<const Tensor *> x = operand(op, op.getInput()), weight = weights.get(op, op.getWeightAttr());
+  Result<const Tensor *> x = operand(op, op.getInput()),
+                         weight = weights.get(op, op.getWeightAttr());
   if (!x)
     return x.takeError();
   if (!weight)
     return weight.takeError();
-  return set(op.getResult(), rmsNorm(**x, **weight, op.getEps().convertToFloat(), int64_t(op.getGroups())));
+  return set(op.getResult(),
+             rmsNorm(**x, **weight, op.getEps().convertToFloat(), int64_t(op.getGroups())));
 }
 
 Status Evaluator::visit(llm::LinearOp op) {
   Result<const Tensor *> x = operand(op, op.getInput());
-  return x ? set(op.getResult(), product(op, **x, op.getWeightAttr(), op.getBiasAttr())) : Status(x.takeError());
+  return x ? set(op.getResult(), product(op, **x, op.getWeightAttr(), op.getBiasAttr()))
+           : Status(x.takeError());
 }
 
 Status Evaluator::visit(llm::SplitOp op) {
@@ -123,7 +134,8 @@ Status Evaluator::visit(llm::ActivateOp op) {
   Result<const Tensor *> gate = operand(op, op.getGate()), up = operand(op, op.getUp());
   if (!gate)
     return gate.takeError();
-  return up ? set(op.getResult(), activate(activationOf(op.getActivation()), **gate, **up)) : Status(up.takeError());
+  return up ? set(op.getResult(), activate(activationOf(op.getActivation()), **gate, **up))
+            : Status(up.takeError());
 }
 
 Status Evaluator::visit(llm::MLPOp op) {
@@ -150,7 +162,8 @@ Status Evaluator::visit(llm::SpeculativeVerifyOp op) {
   if (!logits)
     return logits.takeError();
   if (step.tokens.empty())
-    return opError(op, "compares drafted tokens, expected a step with tokens and found embeddings alone");
+    return opError(
+        op, "compares drafted tokens, expected a step with tokens and found embeddings alone");
   std::vector<int32_t> tokens;
   for (int32_t row : step.outputRows)
     tokens.push_back(step.tokens[size_t(row)]);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One visit of one op: fetches operands and weights, calls the function of Math.h, stores the results.
+// One visit of one op: fetches operands and weights, calls the function of Math.h, stores the
+// results.
 #pragma once
 
 #include "dialects/llm/reference/Interpreter.h"
 
 namespace llmc::reference {
+
+struct VisibleKeys;
 
 class Evaluator {
 public:
@@ -30,12 +33,14 @@ private:
   Status visit(llm::SpeculativeVerifyOp op);
   Status visit(llm::FusedOp op);
 
-  /// The value of an operand; an error when nobody has given it, or with other lines than the step has.
+  /// The value of an operand; an error when nobody has given it, or with other lines than the step
+  /// has.
   Result<const Tensor *> operand(mlir::Operation *op, mlir::Value value);
   /// x times the transposed weight, plus the bias where there is one.
-  Result<Tensor> product(mlir::Operation *op, const Tensor &x, mlir::FlatSymbolRefAttr weight, mlir::FlatSymbolRefAttr bias);
+  Result<Tensor> product(mlir::Operation *op, const Tensor &x, mlir::FlatSymbolRefAttr weight,
+                         mlir::FlatSymbolRefAttr bias);
   /// The keys that `row` sees through a view.
-  Result<struct VisibleKeys> visibleKeys(llm::AttentionOp op, size_t row);
+  Result<VisibleKeys> visibleKeys(llm::AttentionOp op, size_t row);
   Status set(mlir::Value value, Result<Tensor> tensor);
 
   Environment &environment;

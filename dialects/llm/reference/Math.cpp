@@ -30,7 +30,8 @@ Tensor rmsNorm(const Tensor &x, const Tensor &weight, float eps, int64_t groups)
       const float *in = x.line(r) + g * width;
       double scale = 1.0 / std::sqrt(dot(in, in, width) / double(width) + double(eps));
       for (int64_t i = 0; i < width; ++i)
-        y.line(r)[g * width + i] = float(double(weight.values[size_t(i)]) * (double(in[i]) * scale));
+        y.line(r)[g * width + i] =
+            float(double(weight.values[size_t(i)]) * (double(in[i]) * scale));
     }
   return y;
 }
@@ -81,7 +82,8 @@ Tensor activate(Activation activation, const Tensor &gate, const Tensor &up) {
   return y;
 }
 
-void ropeTableRow(const float *frequencies, int64_t count, float magnitude, int64_t position, float *row) {
+void ropeTableRow(const float *frequencies, int64_t count, float magnitude, int64_t position,
+                  float *row) {
   for (int64_t i = 0; i < count; ++i) {
     float angle = float(position) * frequencies[i];
     row[i] = float(std::cos(double(angle))) * magnitude;
@@ -105,13 +107,15 @@ Tensor rope(const Tensor &x, const Tensor &table, int64_t heads) {
   return y;
 }
 
-void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale, float *result) {
+void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale,
+               float *result) {
   int64_t sharing = heads / seen.heads; // query heads that read one key/value head
   std::vector<double> weights(seen.keys.size());
   for (int64_t h = 0; h < heads; ++h) {
     int64_t g = h / sharing;
     for (size_t j = 0; j < weights.size(); ++j)
-      weights[j] = double(scale) * dot(query + h * seen.keyWidth, seen.keys[j] + g * seen.keyWidth, seen.keyWidth);
+      weights[j] = double(scale) *
+                   dot(query + h * seen.keyWidth, seen.keys[j] + g * seen.keyWidth, seen.keyWidth);
     double largest = *std::max_element(weights.begin(), weights.end()), sum = 0;
     for (double &weight : weights) {
       weight = std::exp(weight - largest);
@@ -126,7 +130,9 @@ void attention(const float *query, const VisibleKeys &seen, int64_t heads, float
   }
 }
 
-int32_t argMax(const float *values, int64_t count) { return int32_t(std::max_element(values, values + count) - values); }
+int32_t argMax(const float *values, int64_t count) {
+  return int32_t(std::max_element(values, values + count) - values);
+}
 
 Tensor speculativeVerify(const Tensor &logits, const std::vector<int32_t> &outputTokens,
                          const std::vector<int32_t> &sequenceRow) {
@@ -134,7 +140,8 @@ Tensor speculativeVerify(const Tensor &logits, const std::vector<int32_t> &outpu
   y.lines = int64_t(sequenceRow.size()) - 1;
   y.width = 2;
   for (int64_t s = 0; s < y.lines; ++s) {
-    int32_t first = sequenceRow[size_t(s)], end = sequenceRow[size_t(s) + 1], accepted = 0, next = -1;
+    int32_t first = sequenceRow[size_t(s)], end = sequenceRow[size_t(s) + 1], accepted = 0,
+            next = -1;
     for (int32_t output = first; output < end; ++output) {
       next = argMax(logits.line(output), logits.width);
       if (output + 1 == end || outputTokens[size_t(output) + 1] != next)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each `llm` op computes, as plain functions on tensors: no MLIR, no blocking, no tricks. Values between ops are f32;
-// inside an op everything is computed in double and rounded once, so a result does not depend on the order of its sums
-// (README.md says why).
+// What each `llm` op computes, as plain functions on tensors: no MLIR, no blocking, no tricks.
+// Values between ops are f32; inside an op everything is computed in double and rounded once, so a
+// result does not depend on the order of its sums (README.md says why).
 #pragma once
 
 #include "dialects/llm/reference/Tensor.h"
@@ -30,14 +30,18 @@ double activate(Activation activation, double x);
 /// act(gate) * up
 Tensor activate(Activation activation, const Tensor &gate, const Tensor &up);
 
-/// Row `position` of a rope table: magnitude * [cos(position * f_0..), sin(position * f_0..)], 2 * count values. The angle is
-/// a product in f32, cos and sin are rounded to f32 before the magnitude multiplies them.
-void ropeTableRow(const float *frequencies, int64_t count, float magnitude, int64_t position, float *row);
+/// Row `position` of a rope table: magnitude * [cos(position * f_0..), sin(position * f_0..)], 2 *
+/// count values. The angle is a product in f32, cos and sin are rounded to f32 before the magnitude
+/// multiplies them.
+void ropeTableRow(const float *frequencies, int64_t count, float magnitude, int64_t position,
+                  float *row);
 
-/// Rotates the pairs (i, i + W/2) of each of `heads` heads; `table` holds one line [cos.., sin..] for each row of x.
+/// Rotates the pairs (i, i + W/2) of each of `heads` heads; `table` holds one line [cos.., sin..]
+/// for each row of x.
 Tensor rope(const Tensor &x, const Tensor &table, int64_t heads);
 
-/// The keys and values that one row sees, in logical order: for each the row of all key/value heads.
+/// The keys and values that one row sees, in logical order: for each the row of all key/value
+/// heads.
 struct VisibleKeys {
   std::vector<const float *> keys;
   std::vector<const float *> values;
@@ -46,13 +50,16 @@ struct VisibleKeys {
   int64_t valueWidth = 0; ///< of one head
 };
 
-/// softmax(scale * q . k) v for each of `heads` query heads of one row; query head h reads key/value head h / (heads / G).
-void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale, float *result);
+/// softmax(scale * q . k) v for each of `heads` query heads of one row; query head h reads
+/// key/value head h / (heads / G).
+void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale,
+               float *result);
 
 /// The lowest index of the largest value.
 int32_t argMax(const float *values, int64_t count);
 
-/// For each sequence (accepted, next): logits of its outputs against the tokens of its output rows. (0, -1) without outputs.
+/// For each sequence (accepted, next): logits of its outputs against the tokens of its output rows.
+/// (0, -1) without outputs.
 Tensor speculativeVerify(const Tensor &logits, const std::vector<int32_t> &outputTokens,
                          const std::vector<int32_t> &sequenceRow);
 

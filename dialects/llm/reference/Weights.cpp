@@ -19,7 +19,8 @@ Place placeOf(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return {placeOf(name.getChildLoc()).file, name.getName().str()};
   if (auto file = dyn_cast<FileLineColLoc>(location))
-    return {file.getFilename().str(), std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn())};
+    return {file.getFilename().str(),
+            std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn())};
   if (auto fused = dyn_cast<FusedLoc>(location))
     for (Location part : fused.getLocations())
       if (Place place = placeOf(part); !place.inside.empty())
@@ -43,7 +44,8 @@ std::string_view textOf(Attribute string) {
 
 Error opError(Operation *op, const std::string &text) {
   Place place = placeOf(op->getLoc());
-  return errorAt(place.file, escaped(place.inside), "'" + op->getName().getStringRef().str() + "' op " + text);
+  return errorAt(place.file, escaped(place.inside),
+                 "'" + op->getName().getStringRef().str() + "' op " + text);
 }
 
 Result<Tensor> Weights::read(llm::WeightOp weight) {
@@ -54,18 +56,21 @@ Result<Tensor> Weights::read(llm::WeightOp weight) {
   for (Attribute attribute : sources) {
     const model::TensorInfo *info = source.find(textOf(attribute));
     if (!info)
-      return opError(weight,
-                     "names the source '" + escaped(textOf(attribute)) + "', expected a tensor of the weights given");
-    int64_t length = vector ? info->columns() : info->rows(); // a vector stacks its sources end to end
+      return opError(weight, "names the source '" + escaped(textOf(attribute)) +
+                                 "', expected a tensor of the weights given");
+    int64_t length =
+        vector ? info->columns() : info->rows(); // a vector stacks its sources end to end
     bool fits = vector ? info->rows() == 1 : info->columns() == columns;
     filled += length;
     if (!fits || filled > (vector ? columns : rows))
-      return std::move(opError(weight, "expects its sources stacked to make " + shapeText(weight.getType().getShape()) +
-                                           ", found '" + escaped(info->name) + "' of " + shapeText(info->shape)))
+      return std::move(opError(weight, "expects its sources stacked to make " +
+                                           shapeText(weight.getType().getShape()) + ", found '" +
+                                           escaped(info->name) + "' of " + shapeText(info->shape)))
           .withNote("note: the tensor comes from " + info->place);
   }
   if (filled != (vector ? columns : rows))
-    return opError(weight, "expects its sources stacked to make " + shapeText(weight.getType().getShape()) + ", found " +
+    return opError(weight, "expects its sources stacked to make " +
+                               shapeText(weight.getType().getShape()) + ", found " +
                                std::to_string(filled) + (vector ? " elements" : " rows"));
   Tensor tensor(rows, columns);
   float *out = tensor.values.data();
@@ -84,20 +89,24 @@ Result<const Tensor *> Weights::get(Operation *user, FlatSymbolRefAttr symbol) {
     return &found->second;
   llm::WeightOp weight = llm::lookupWeight(user, symbol);
   if (!weight || !weight.getSources())
-    return opError(user, "names @" + symbol.getValue().str() + ", expected an llm.weight with sources");
+    return opError(user,
+                   "names @" + symbol.getValue().str() + ", expected an llm.weight with sources");
   Result<Tensor> tensor = read(weight);
   if (!tensor)
     return tensor.takeError();
   return &(loaded[symbol.getValue()] = std::move(*tensor));
 }
 
-Result<Tensor> Weights::rows(Operation *user, FlatSymbolRefAttr symbol, const std::vector<int32_t> &numbers) {
+Result<Tensor> Weights::rows(Operation *user, FlatSymbolRefAttr symbol,
+                             const std::vector<int32_t> &numbers) {
   llm::WeightOp weight = llm::lookupWeight(user, symbol);
   if (!weight)
-    return opError(user, "names @" + symbol.getValue().str() + ", expected an llm.weight of that name in the module");
+    return opError(user, "names @" + symbol.getValue().str() +
+                             ", expected an llm.weight of that name in the module");
   for (int32_t number : numbers)
     if (number < 0 || number >= weight.getType().getRows())
-      return opError(user, "reads row " + std::to_string(number) + " of @" + symbol.getValue().str() + ", expected 0 to " +
+      return opError(user, "reads row " + std::to_string(number) + " of @" +
+                               symbol.getValue().str() + ", expected 0 to " +
                                std::to_string(weight.getType().getRows() - 1));
   if (!weight.getComputed()) {
     Result<const Tensor *> table = get(user, symbol);
@@ -107,8 +116,9 @@ Result<Tensor> Weights::rows(Operation *user, FlatSymbolRefAttr symbol, const st
   ArrayRef<float> frequencies = rope.getFrequencies().asArrayRef();
   Tensor tensor(int64_t(numbers.size()), weight.getType().getColumns());
   for (int64_t i = 0; i < tensor.lines; ++i)
-    ropeTableRow(frequencies.data(), int64_t(frequencies.size()), rope.getMagnitude().getValue().convertToFloat(),
-                 numbers[size_t(i)], tensor.line(i));
+    ropeTableRow(frequencies.data(), int64_t(frequencies.size()),
+                 rope.getMagnitude().getValue().convertToFloat(), numbers[size_t(i)],
+                 tensor.line(i));
   return tensor;
 }
 

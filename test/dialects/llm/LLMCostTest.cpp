@@ -54,7 +54,8 @@ TEST_F(LLMCost, mlp) {
   EXPECT_EQ(cost.weightBytes, 4 * 3 * 32);
 }
 
-// 2 new rows at a context of 5 see 4 and 5 keys: 9 pairs of 2 heads, 2 * (2 + 2) FLOPs and 5 for the softmax.
+// 2 new rows at a context of 5 see 4 and 5 keys: 9 pairs of 2 heads, 2 * (2 + 2) FLOPs and 5 for
+// the softmax.
 TEST_F(LLMCost, attentionCountsWhatTheMaskShows) {
   llm::OpCost cost = costOf<llm::AttentionOp>({2, 1, 1, 5});
   EXPECT_EQ(cost.flops, 9 * 2 * (2 * 4 + 5));
@@ -64,7 +65,8 @@ TEST_F(LLMCost, attentionCountsWhatTheMaskShows) {
 TEST_F(LLMCost, attentionWindowBoundsKeys) {
   llm::AttentionOp windowed;
   parsed.module->walk([&](llm::AttentionOp op) { windowed = op; });
-  llm::OpCost cost = llvm::cast<llm::CostModelInterface>(windowed.getOperation()).getCost({2, 1, 1, 5});
+  llm::OpCost cost =
+      llvm::cast<llm::CostModelInterface>(windowed.getOperation()).getCost({2, 1, 1, 5});
   EXPECT_EQ(cost.flops, 6 * 2 * (2 * 4 + 5));
 }
 

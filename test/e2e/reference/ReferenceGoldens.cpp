@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference against Hugging Face transformers: folder -> config -> module -> interpreter, on every golden model.
+// The reference against Hugging Face transformers: folder -> config -> module -> interpreter, on
+// every golden model.
 #include "dialects/llm/reference/Interpreter.h"
 #include "frontends/ModelBuilder.h"
 #include "frontends/Open.h"
@@ -37,7 +38,8 @@ protected:
 
 TEST_P(ReferenceGoldens, logitsAtAllPositions) {
   reference::Interpreter interpreter(*module, *model.weights);
-  auto outputs = interpreter.run("prefill", StepBuilder().add(0, golden.prompt, 0, Wanted::All).take());
+  auto outputs =
+      interpreter.run("prefill", StepBuilder().add(0, golden.prompt, 0, Wanted::All).take());
   ASSERT_TRUE(outputs) << outputs.error().str();
   ASSERT_EQ(outputs->logits.lines, golden.positions);
   ASSERT_EQ(outputs->logits.width, golden.vocabulary);
@@ -48,14 +50,15 @@ TEST_P(ReferenceGoldens, logitsAtAllPositions) {
     if (!(difference <= largest))
       largest = difference, worst = i;
   }
-  EXPECT_LE(largest, test::logitsBound) << "at position " << int64_t(worst) / golden.vocabulary << ", token "
-                                        << int64_t(worst) % golden.vocabulary;
+  EXPECT_LE(largest, test::logitsBound) << "at position " << int64_t(worst) / golden.vocabulary
+                                        << ", token " << int64_t(worst) % golden.vocabulary;
   RecordProperty("largest_difference", std::to_string(largest));
 }
 
 TEST_P(ReferenceGoldens, greedyTokens) {
   reference::Interpreter interpreter(*module, *model.weights);
-  auto tokens = reference::greedyGenerate(interpreter, golden.prompt, int64_t(golden.greedy.size()), {});
+  auto tokens =
+      reference::greedyGenerate(interpreter, golden.prompt, int64_t(golden.greedy.size()), {});
   ASSERT_TRUE(tokens) << tokens.error().str();
   EXPECT_EQ(*tokens, golden.greedy);
 }

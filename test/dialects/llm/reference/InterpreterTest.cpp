@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must not matter, does not: cutting a prompt into pieces, company in a step, position of the first token, the spelling
-// of grouped heads. The same bits wherever the sums are the same.
+// What must not matter, does not: cutting a prompt into pieces, company in a step, position of the
+// first token, the spelling of grouped heads. The same bits wherever the sums are the same.
 #include "test/dialects/llm/reference/TestModel.h"
 
 #include <cmath>
@@ -17,7 +17,8 @@ using test::SmallModel;
 const std::vector<int32_t> prompt = {3, 14, 15, 9, 26, 5, 35, 8, 9, 7, 9};
 
 std::vector<int32_t> part(size_t first, size_t count) {
-  return {prompt.begin() + long(first), prompt.begin() + long(std::min(prompt.size(), first + count))};
+  return {prompt.begin() + long(first),
+          prompt.begin() + long(std::min(prompt.size(), first + count))};
 }
 
 TEST(ReferenceInterpreter, promptInPiecesGivesTheSameBits) {
@@ -29,7 +30,8 @@ TEST(ReferenceInterpreter, promptInPiecesGivesTheSameBits) {
       Step step = StepBuilder().add(handle, part(first, size), int32_t(first), Wanted::All).take();
       Tensor piece = logitsOf(model.interpreter, step, size == 1 ? "decode" : "prefill");
       for (int64_t i = 0; i < piece.lines; ++i)
-        EXPECT_EQ(lineOf(piece, i), lineOf(whole, int64_t(first) + i)) << "pieces of " << size << ", position " << first + i;
+        EXPECT_EQ(lineOf(piece, i), lineOf(whole, int64_t(first) + i))
+            << "pieces of " << size << ", position " << first + i;
     }
   }
 }
@@ -38,7 +40,8 @@ TEST(ReferenceInterpreter, sequencesOfAStepDoNotSeeEachOther) {
   SmallModel model(smallConfig());
   std::vector<int32_t> other = {1, 2, 3};
   Tensor alone = logitsOf(model.interpreter, StepBuilder().add(0, prompt, 0, Wanted::Last).take());
-  Tensor otherAlone = logitsOf(model.interpreter, StepBuilder().add(1, other, 0, Wanted::Last).take());
+  Tensor otherAlone =
+      logitsOf(model.interpreter, StepBuilder().add(1, other, 0, Wanted::Last).take());
   Step mixed = StepBuilder().add(2, other, 0, Wanted::Last).add(3, prompt, 0, Wanted::Last).take();
   Tensor together = logitsOf(model.interpreter, mixed);
   EXPECT_EQ(lineOf(together, 0), lineOf(otherAlone, 0));
@@ -98,11 +101,14 @@ TEST(ReferenceInterpreter, groupedHeadsEqualRepeatedHeads) {
     test::GivenWeights repeated = repeatHeads(grouped, full);
     SmallModel groupedModel(grouped), fullModel(full, &repeated);
     Step step = StepBuilder().add(0, prompt, 0, Wanted::All).take();
-    EXPECT_EQ(logitsOf(groupedModel.interpreter, step).values, logitsOf(fullModel.interpreter, step).values) << kvHeads;
+    EXPECT_EQ(logitsOf(groupedModel.interpreter, step).values,
+              logitsOf(fullModel.interpreter, step).values)
+        << kvHeads;
   }
 }
 
-// Rope only knows distances: 128 positions later, in the same slots, everything is as before but for rounding.
+// Rope only knows distances: 128 positions later, in the same slots, everything is as before but
+// for rounding.
 TEST(ReferenceInterpreter, shiftOfAllPositionsDoesNotMatter) {
   SmallModel model(smallConfig());
   Step step = StepBuilder().add(0, prompt, 0, Wanted::All).take();
@@ -119,9 +125,11 @@ TEST(ReferenceInterpreter, shiftOfAllPositionsDoesNotMatter) {
 TEST(ReferenceInterpreter, truncateAndAgainGivesTheSameBits) {
   SmallModel model(smallConfig());
   Tensor whole = logitsOf(model.interpreter, StepBuilder().add(0, prompt, 0, Wanted::Last).take());
-  logitsOf(model.interpreter, StepBuilder().add(0, {1, 1, 1}, int32_t(prompt.size()), Wanted::None).take());
+  logitsOf(model.interpreter,
+           StepBuilder().add(0, {1, 1, 1}, int32_t(prompt.size()), Wanted::None).take());
   model.interpreter.caches().truncate(0, 6);
-  Tensor again = logitsOf(model.interpreter, StepBuilder().add(0, part(6, 100), 6, Wanted::Last).take());
+  Tensor again =
+      logitsOf(model.interpreter, StepBuilder().add(0, part(6, 100), 6, Wanted::Last).take());
   EXPECT_EQ(again.values, whole.values);
 }
 
@@ -132,7 +140,8 @@ TEST(ReferenceInterpreter, embeddingsInsteadOfTokens) {
   Tensor byTokens = logitsOf(model.interpreter, step);
   step.embeddings.resize(prompt.size() * size_t(config.hiddenSize));
   for (size_t row = 0; row < prompt.size(); ++row)
-    ASSERT_TRUE(model.random.readRows("embed", prompt[row], 1, step.embeddings.data() + row * size_t(config.hiddenSize)));
+    ASSERT_TRUE(model.random.readRows("embed", prompt[row], 1,
+                                      step.embeddings.data() + row * size_t(config.hiddenSize)));
   step.tokens.clear();
   step.sequences[0].handle = 1;
   EXPECT_EQ(logitsOf(model.interpreter, step).values, byTokens.values);
@@ -147,9 +156,11 @@ TEST(ReferenceInterpreter, verifyAcceptsWhatGreedyDecodingChooses) {
     chain.insert(chain.end(), greedy->begin(), greedy->begin() + 4);
     if (wrong < 4)
       chain[wrong + 1] = (chain[wrong + 1] + 1) % 37;
-    logitsOf(model.interpreter, StepBuilder().add(wrong + 1, part(0, prompt.size() - 1), 0, Wanted::None).take());
+    logitsOf(model.interpreter,
+             StepBuilder().add(wrong + 1, part(0, prompt.size() - 1), 0, Wanted::None).take());
     auto outputs = model.interpreter.run(
-        "verify", StepBuilder().add(wrong + 1, chain, int32_t(prompt.size()) - 1, Wanted::All).take());
+        "verify",
+        StepBuilder().add(wrong + 1, chain, int32_t(prompt.size()) - 1, Wanted::All).take());
     ASSERT_TRUE(outputs) << outputs.error().str();
     EXPECT_EQ(outputs->accepted.integers, (std::vector<int32_t>{int32_t(wrong), (*greedy)[wrong]}));
   }

@@ -9,7 +9,8 @@
 namespace llmc::reference {
 namespace {
 
-void expectNear(const std::vector<float> &found, const std::vector<double> &expected, double bound = 1e-6) {
+void expectNear(const std::vector<float> &found, const std::vector<double> &expected,
+                double bound = 1e-6) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i)
     EXPECT_NEAR(found[i], expected[i], bound) << "at " << i;
@@ -61,7 +62,8 @@ TEST(ReferenceMath, activations) {
 }
 
 TEST(ReferenceMath, activateMultipliesByUp) {
-  expectNear(activate(Activation::SiLU, Tensor(1, 2, {1, -2}), Tensor(1, 2, {2, -10})).values, {1.4621171573, 2.3840584404});
+  expectNear(activate(Activation::SiLU, Tensor(1, 2, {1, -2}), Tensor(1, 2, {2, -10})).values,
+             {1.4621171573, 2.3840584404});
 }
 
 TEST(ReferenceMath, ropeTableHoldsCosinesThenSines) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modules as the graph stage leaves them, with fused regions, split rows and merged weights, and single regions run on values
-// from outside, as `llmc compare` does.
+// Modules as the graph stage leaves them, with fused regions, split rows and merged weights, and
+// single regions run on values from outside, as `llmc compare` does.
 #include "test/dialects/llm/reference/TestModel.h"
 
 namespace llmc::reference {
@@ -80,14 +80,15 @@ func.func @prefill(%step: !llm.step) -> tensor<?x5xf32, #llm.per<output>> attrib
 test::GivenWeights someWeights() {
   test::GivenWeights weights;
   int32_t counter = 0;
-  for (auto [name, shape] : std::vector<std::pair<std::string, std::vector<int64_t>>>{{"embed", {5, 4}},
-                                                                                    {"norm", {4}},
-                                                                                    {"q", {4, 4}},
-                                                                                    {"k", {2, 4}},
-                                                                                    {"v", {2, 4}},
-                                                                                    {"qb", {4}},
-                                                                                    {"kb", {2}},
-                                                                                    {"vb", {2}}}) {
+  for (auto [name, shape] :
+       std::vector<std::pair<std::string, std::vector<int64_t>>>{{"embed", {5, 4}},
+                                                                 {"norm", {4}},
+                                                                 {"q", {4, 4}},
+                                                                 {"k", {2, 4}},
+                                                                 {"v", {2, 4}},
+                                                                 {"qb", {4}},
+                                                                 {"kb", {2}},
+                                                                 {"vb", {2}}}) {
     std::vector<float> values(size_t(shape.size() == 2 ? shape[0] * shape[1] : shape[0]));
     for (float &value : values)
       value = float((counter = (counter * 37 + 11) % 101) - 50) / 40.0f;
@@ -123,7 +124,8 @@ TEST(ReferenceRegions, regionOnGivenValuesShowsWhatItAppends) {
   ASSERT_TRUE(fused.module);
   llm::FusedOp region = findRegion(fused, "qkv");
   Environment environment;
-  environment[findRegion(fused, "embed").getResult(0)] = Tensor(3, 4, {1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 3, 1});
+  environment[findRegion(fused, "embed").getResult(0)] =
+      Tensor(3, 4, {1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 3, 1});
   Caches caches;
   Status status = fused.interpreter.evaluate(region, environment, step, caches);
   ASSERT_TRUE(status) << status.error().str();

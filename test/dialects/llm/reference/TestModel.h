@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small models for the tests of the reference: a config, its module, random weights; and weights given as numbers.
+// Small models for the tests of the reference: a config, its module, random weights; and weights
+// given as numbers.
 #pragma once
 
 #include "dialects/llm/reference/Interpreter.h"
@@ -35,9 +36,11 @@ inline model::ModelConfig smallConfig(int64_t layers = 2, int64_t kvHeads = 3, i
 /// A model that can be run, with weights of a seed unless others are given.
 struct SmallModel {
   explicit SmallModel(const model::ModelConfig &config, const model::WeightSource *given = nullptr)
-      : random(config, 7), module(build(context, config)), interpreter(*module, given ? *given : random) {}
+      : random(config, 7), module(build(context, config)),
+        interpreter(*module, given ? *given : random) {}
 
-  static mlir::OwningOpRef<mlir::ModuleOp> build(mlir::MLIRContext &context, const model::ModelConfig &config) {
+  static mlir::OwningOpRef<mlir::ModuleOp> build(mlir::MLIRContext &context,
+                                                 const model::ModelConfig &config) {
     auto built = buildModule(context, config);
     if (!built)
       ADD_FAILURE() << built.error().str();
@@ -67,13 +70,15 @@ inline std::vector<float> lineOf(const reference::Tensor &tensor, int64_t line) 
 class GivenWeights : public model::WeightSource {
 public:
   void add(const std::string &name, std::vector<int64_t> shape, std::vector<float> values) {
-    tensors[name] = {{name, std::move(shape), model::ElementType::F32, "given weights"}, std::move(values)};
+    tensors[name] = {{name, std::move(shape), model::ElementType::F32, "given weights"},
+                     std::move(values)};
   }
   const model::TensorInfo *find(std::string_view name) const override {
     auto found = tensors.find(std::string(name));
     return found == tensors.end() ? nullptr : &found->second.first;
   }
-  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows, float *out) const override {
+  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows,
+                  float *out) const override {
     const auto &[info, values] = tensors.at(std::string(name));
     if (Status status = model::checkRows(info, firstRow, numRows); !status)
       return status;
