@@ -6,6 +6,7 @@
 
 #include "dialects/model/Error.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

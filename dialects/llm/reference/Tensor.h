@@ -4,6 +4,7 @@
 // step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
