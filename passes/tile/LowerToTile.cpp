@@ -73,6 +73,7 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
           return signalPassFailure();
       for (FusedOp region : llvm::reverse(regions))
         region.erase();
+      results.clear(); // its keys are gone
       retypeStep(graph);
     }
   }
