@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every option of every command, in one place: a command is a function that binds options to plain
+// values and gives back what to do with them. The only file that knows CLI11, which throws; the
+// commands run after it is done.
+#include "tools/llmc/CommandLine.h"
+#include "tools/llmc/Options.h"
+#include "tools/llmc/TokenIds.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <csignal>
+#include <functional>
+
+namespace llmc::tool {
+namespace {
+
+using Body = std::function<Status()>;
+
+struct Command {
+  const char *name;
+  const char *sentence;
+  Body (*declare)(CLI::App &app); // null: llmc-compiler has it, and reads its own options
+};
+
+constexpr uint32_t kMostThreads = 4096;
+constexpr uint32_t kMostTokens = 1u << 30;
+
+void declareModel(CLI::App &app, ModelOptions &model) {
+  app.add_option("model", model.path, "model.so that 'llmc compile' wrote")
+      ->required()
+      ->type_name("M.so");
+  app.add_option("--name", model.name, "its name, where --name was given to compile");
+  app.add_option("--weights-file", model.weights,
+                 "its weights, if compiled with --weights=separate")
+      ->type_name("F");
+}
+
+CLI::Option *declareCount(CLI::App &app, const char *name, uint32_t &value, const char *about,
+                          uint32_t least, uint32_t most) {
+  // Without the range's own words, which would be longer than the rest of the line.
+  return app.add_option(name, value, about)
+      ->type_name("N")
+      ->check(CLI::Range(least, most).description(""));
+}
+
+void declareThreads(CLI::App &app, ModelOptions &model) {
+  declareCount(app, "--threads", model.threads, "threads of a step [all cores]", 1, kMostThreads);
+}
+
+std::string checkTemperature(const std::string &text) {
+  char *end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end)
+    return "found " + escaped(text, 40) + ", expected a number";
+  if (value == 0)
+    return "";
+  return "found " + escaped(text, 40) +
+         ", expected 0: sampling needs temperature 0 in this version";
+}
+
+std::string checkIdList(const std::string &text) {
+  const Result<std::vector<int64_t>> ids = parseIds(text);
+  return ids ? "" : ids.error().message;
+}
+
+Body declareRun(CLI::App &app) {
+  auto options = std::make_shared<RunOptions>();
+  declareModel(app, options->model);
+  CLI::Option *ids = app.add_option("--prompt-ids", options->promptIds, "token ids of the prompt")
+                         ->type_name("1,2,3")
+                         ->check(checkIdList);
+  CLI::Option *file = app.add_option("--prompt-ids-file", options->promptIdsFile,
+                                     "a file with the same, instead; - is standard input")
+                          ->type_name("F");
+  declareCount(app, "--max-new-tokens", options->maxNewTokens, "most tokens to append", 0,
+               kMostTokens)
+      ->capture_default_str();
+  auto temperature = std::make_shared<std::string>("0");
+  app.add_option("--temperature", *temperature, "0: the likeliest token, always")
+      ->type_name("T")
+      ->check(checkTemperature)
+      ->capture_default_str();
+  app.add_flag("--ignore-eos", options->ignoreEos, "go on after an id that ends a text");
+  declareThreads(app, options->model);
+  auto printIds = std::make_shared<bool>(true);
+  app.add_flag("--print-ids", *printIds, "print ids, not text (always so in this version)");
+  app.add_option("--logits-out", options->logitsOut, "f32 [prompt tokens, vocabulary] as .npy")
+      ->type_name("F.npy");
+  declareCount(app, "--prefill-chunk", options->prefillChunk,
+               "most prompt tokens in a step [256]; the same bits", 1, kMostTokens);
+  app.add_option("--kv-junk", options->kvJunk, "start with junk in memory (for tests)")
+      ->type_name("SEED");
+  app.footer(
+      "New ids are the last line of stdout, the id that ends the text included; times go to "
+      "stderr.\n  llmc run model.so --prompt-ids 1,2,3 --max-new-tokens 8\n"
+      "  llmc run model.json --reference --prompt-ids 1,2,3    interprets, compiles nothing");
+  app.callback([=] {
+    if (ids->count() + file->count() != 1)
+      throw CLI::ValidationError("found " + std::string(ids->count() ? "both" : "neither") +
+                                 " of --prompt-ids and --prompt-ids-file, expected one of them");
+  });
+  return [options, temperature, printIds] { return runModel(*options); };
+}
+
+Body declareBench(CLI::App &app) {
+  auto options = std::make_shared<BenchOptions>();
+  declareModel(app, options->model);
+  declareCount(app, "--prompt-len", options->promptLength, "prompt tokens of a sequence", 1,
+               kMostTokens)
+      ->capture_default_str();
+  declareCount(app, "--gen", options->generated, "new tokens of a sequence", 1, kMostTokens)
+      ->capture_default_str();
+  declareCount(app, "--batch", options->batch, "sequences decoded together", 1, kMostTokens)
+      ->capture_default_str();
+  declareThreads(app, options->model);
+  declareCount(app, "--repeat", options->repeats, "measured runs after one to warm up", 1, 100000)
+      ->capture_default_str();
+  app.add_flag("--per-op", options->perOp, "time of each command, in microseconds");
+  app.add_flag("--by-kind", options->byKind, "the same, summed over layers");
+  app.add_option("--json", options->json, "write all of it as JSON (schema 1)")->type_name("F");
+  app.add_option("--trace", options->trace, "write a prefill and a decode step for Perfetto")
+      ->type_name("F");
+  app.footer("Random prompts of a fixed seed; medians over the runs.\n"
+             "  llmc bench model.so --prompt-len 128 --gen 64 --by-kind");
+  return [options] { return benchModel(*options); };
+}
+
+Body declareInspect(CLI::App &app) {
+  auto options = std::make_shared<InspectOptions>();
+  declareModel(app, options->model);
+  app.add_option("--commands", options->commands, "table of a graph: prefill, decode or verify")
+      ->type_name("GRAPH")
+      ->check(CLI::IsMember({"prefill", "decode", "verify"}).description(""));
+  app.add_flag("--weights", options->weights, "table of the packed weights");
+  app.add_flag("--manifest", options->manifest, "the manifest, JSON");
+  app.add_flag("--verify", options->verify,
+               "recompute the hash of each weight; exit 1 at the first "
+               "that differs");
+  app.footer("Without an option: name, limits, graphs, kernels, caches, memory; sizes in bytes.\n"
+             "  llmc inspect model.so --commands decode");
+  return [options] { return inspectModel(*options); };
+}
+
+Body declareImport(CLI::App &app) {
+  auto options = std::make_shared<ImportOptions>();
+  CLI::Option *folder =
+      app.add_option("folder", options->folder, "folder with config.json and *.safetensors")
+          ->type_name("FOLDER");
+  CLI::Option *output =
+      app.add_option("-o,--output", options->output, "the model.json to write")->type_name("F");
+  app.add_flag("--force", options->force, "replace it if it is there");
+  CLI::Option *schema =
+      app.add_flag("--schema", options->schema, "print the JSON Schema of model.json instead");
+  app.footer("Writes a description of the model; its weights stay where they are.\n"
+             "  llmc import SmolLM2-135M -o model.json");
+  app.callback([=] {
+    if (schema->count())
+      return;
+    if (!folder->count())
+      throw CLI::RequiredError("folder");
+    if (!output->count())
+      throw CLI::RequiredError("--output");
+  });
+  return [options] { return importModel(*options); };
+}
+
+constexpr Command kCommands[] = {
+    {"compile", "make a model.so of a model folder or model.json", nullptr},
+    {"run", "append tokens to a prompt", declareRun},
+    {"bench", "measure latency and throughput, command by command if asked", declareBench},
+    {"inspect", "show what is in a model.so, or check its weights", declareInspect},
+    {"import", "write a model.json for a Hugging Face folder", declareImport},
+    {"compare", "name the first op that differs from the reference", nullptr},
+};
+
+// "--threads: Value X not in range" as an error line; CLI11 starts with a capital and may end with
+// a line break.
+std::string lineOf(const CLI::Error &error, const std::string &command) {
+  std::string text = error.what();
+  text = text.substr(0, text.find('\n'));
+  if (!text.empty())
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return command + ": error: " + escaped(text, 1000) + "; see '" + command + " --help'";
+}
+
+struct Parsed {
+  Body body; // empty: done already, exit with `code`
+  int code = Fine;
+};
+
+Parsed parse(int argc, char **argv) {
+  CLI::App app("Ahead-of-time compiler for LLM inference.", "llmc");
+  app.set_version_flag("--version", "llmc " LLMC_VERSION, "print the version");
+  app.set_help_flag("-h,--help", "print this help");
+  app.require_subcommand(1);
+  app.footer("'llmc COMMAND --help' tells the options of a command.\n"
+             "  llmc compile SmolLM2-135M -o model.so && llmc run model.so --prompt-ids 1,2,3\n"
+             "Exit code: 0 fine, 1 an error (on stderr), 2 wrong usage.");
+  app.get_formatter()->column_width(30);
+  std::vector<std::pair<CLI::App *, Body>> commands;
+  for (const Command &command : kCommands) {
+    CLI::App *sub = app.add_subcommand(command.name, command.sentence);
+    sub->set_help_flag("-h,--help", "print this help");
+    commands.emplace_back(sub, command.declare ? command.declare(*sub) : Body());
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &help) {
+    return {{}, app.exit(help)};
+  } catch (const CLI::Error &error) {
+    const auto chosen = app.get_subcommands();
+    const std::string name = chosen.empty() ? "llmc" : "llmc " + chosen[0]->get_name();
+    fprintf(stderr, "%s\n", lineOf(error, name).c_str());
+    return {{}, Usage};
+  }
+  for (const auto &[sub, body] : commands)
+    if (sub->parsed() && body)
+      return {body, Fine};
+  fprintf(stderr, "llmc: error: found a command for llmc-compiler behind other arguments, expected "
+                  "it first\n");
+  return {{}, Usage};
+}
+
+} // namespace
+
+int runCommandLine(int argc, char **argv) {
+  const Parsed parsed = parse(argc, argv);
+  if (!parsed.body)
+    return parsed.code;
+  signal(SIGXFSZ, SIG_IGN); // a limit on file sizes is then an error of write
+  const Status status = parsed.body();
+  if (status)
+    return Fine;
+  fprintf(stderr, "%s\n", status.error().str().c_str());
+  return Failed;
+}
+
+} // namespace llmc::tool

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands commands that compile or interpret over to llmc-compiler, which is linked to LLVM.
+#pragma once
+
+namespace llmc::tool {
+
+// `compile`, `compare`, and `run` with --reference.
+bool needsCompiler(int argc, char *const *argv);
+
+// Becomes the llmc-compiler that lies beside this program, with the same arguments. Comes back only
+// if that fails, with an exit code and the error printed.
+int becomeCompiler(char *const *argv);
+
+} // namespace llmc::tool

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line says, as plain values, and the body of each command that needs no compiler.
+// CommandLine.cpp fills these; nothing else in this folder sees the command line.
+#pragma once
+
+#include "dialects/model/Error.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace llmc::tool {
+
+struct ModelOptions {
+  std::string path;
+  std::string name;     // what --name said at compile time; "": it was not given
+  std::string weights;  // file of a model with separate weights; "": beside the model
+  uint32_t threads = 0; // of a step; 0: as many as processors
+};
+
+struct RunOptions {
+  ModelOptions model;
+  std::string promptIds;     // "1,2,3"
+  std::string promptIdsFile; // a file with the same; "": promptIds holds them
+  uint32_t maxNewTokens = 32;
+  bool ignoreEos = false;
+  std::string logitsOut;          // "": not wanted
+  uint32_t prefillChunk = 0;      // tokens of a prefill step; 0: 256
+  std::optional<uint64_t> kvJunk; // seed
+};
+Status runModel(const RunOptions &options);
+
+struct BenchOptions {
+  ModelOptions model;
+  uint32_t promptLength = 32;
+  uint32_t generated = 32; // tokens of each sequence, the first one included
+  uint32_t batch = 1;
+  uint32_t repeats = 5;
+  bool perOp = false;
+  bool byKind = false; // per-op with equal commands of all layers summed
+  std::string json;    // "": not wanted
+  std::string trace;   // "": not wanted
+};
+Status benchModel(const BenchOptions &options);
+
+struct InspectOptions {
+  ModelOptions model;
+  std::string commands; // name of a graph; "": not wanted
+  bool weights = false;
+  bool manifest = false;
+  bool verify = false;
+};
+Status inspectModel(const InspectOptions &options);
+
+struct ImportOptions {
+  std::string folder;
+  std::string output;
+  bool force = false;
+  bool schema = false; // print the JSON Schema instead
+};
+Status importModel(const ImportOptions &options);
+
+} // namespace llmc::tool
