@@ -60,8 +60,8 @@ std::string checkTemperature(const std::string &text) {
 }
 
 std::string checkIdList(const std::string &text) {
-  const Result<std::vector<int64_t>> ids = parseIds(text);
-  return ids ? "" : ids.error().message;
+  const ParsedIds parsed = parseIds(text);
+  return parsed.badPlace.empty() ? "" : parsed.badPlace + ": " + parsed.badText;
 }
 
 Body declareRun(CLI::App &app) {
@@ -184,6 +184,16 @@ std::string lineOf(const CLI::Error &error, const std::string &command) {
   return command + ": error: " + escaped(text, 1000) + "; see '" + command + " --help'";
 }
 
+// CLI11 only says that a subcommand is required.
+std::string commandMistake(int argc, char **argv) {
+  if (argc < 2)
+    return "found no command, expected one";
+  for (const Command &command : kCommands)
+    if (argv[1][0] == '-' || std::string_view(argv[1]) == command.name)
+      return "";
+  return "found \"" + escaped(argv[1], 40) + "\", expected a command";
+}
+
 struct Parsed {
   Body body; // empty: done already, exit with `code`
   int code = Fine;
@@ -203,6 +213,10 @@ Parsed parse(int argc, char **argv) {
     CLI::App *sub = app.add_subcommand(command.name, command.sentence);
     sub->set_help_flag("-h,--help", "print this help");
     commands.emplace_back(sub, command.declare ? command.declare(*sub) : Body());
+  }
+  if (const std::string mistake = commandMistake(argc, argv); !mistake.empty()) {
+    fprintf(stderr, "llmc: error: %s; see 'llmc --help'\n", mistake.c_str());
+    return {{}, Usage};
   }
   try {
     app.parse(argc, argv);

@@ -31,12 +31,12 @@ Result<Prompt> readPrompt(const RunOptions &options) {
       return read.takeError();
     text = std::move(*read);
   }
-  Result<std::vector<int64_t>> ids = parseIds(text);
-  if (!ids)
-    return errorAt(prompt.where, "", ids.error().message);
-  if (ids->empty())
+  ParsedIds parsed = parseIds(text);
+  if (!parsed.badPlace.empty())
+    return errorAt(prompt.where, parsed.badPlace, parsed.badText);
+  if (parsed.ids.empty())
     return errorAt(prompt.where, "", "found no ids, expected at least one, as in 1,2,3");
-  prompt.ids = std::move(*ids);
+  prompt.ids = std::move(parsed.ids);
   return prompt;
 }
 

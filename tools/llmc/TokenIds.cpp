@@ -30,20 +30,21 @@ std::string_view takeItem(std::string_view &text) {
 
 } // namespace
 
-Result<std::vector<int64_t>> parseIds(std::string_view text) {
-  std::vector<int64_t> ids;
+ParsedIds parseIds(std::string_view text) {
+  ParsedIds parsed;
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
   while (!text.empty()) {
     const std::string_view item = takeItem(text);
     int64_t id = 0;
     const auto [end, code] = std::from_chars(item.data(), item.data() + item.size(), id);
-    if (code != std::errc() || end != item.data() + item.size())
-      return Error{"id " + std::to_string(ids.size() + 1) + ": found \"" + escaped(item, 40) +
-                       "\", expected a token id, a whole number",
-                   {}};
-    ids.push_back(id);
+    if (code != std::errc() || end != item.data() + item.size()) {
+      parsed.badPlace = "id " + std::to_string(parsed.ids.size() + 1);
+      parsed.badText = "found \"" + escaped(item, 40) + "\", expected a token id, a whole number";
+      break;
+    }
+    parsed.ids.push_back(id);
   }
-  return ids;
+  return parsed;
 }
 
 Result<std::string> readIdsFile(const std::string &path) {

@@ -7,9 +7,14 @@
 
 namespace llmc::tool {
 
-// 64 bits, so that what is far outside any vocabulary can still be named. The error is a text
-// without a file: "id 3: found ..., expected ...". An empty list is fine.
-Result<std::vector<int64_t>> parseIds(std::string_view text);
+// 64 bits, so that what is far outside any vocabulary can still be named.
+struct ParsedIds {
+  std::vector<int64_t> ids; // may be empty
+  std::string badPlace;     // "id 3", or "" when all are fine
+  std::string badText;      // "found ..., expected ..."
+};
+ParsedIds parseIds(std::string_view text);
+
 // All of a file, or of standard input for "-".
 Result<std::string> readIdsFile(const std::string &path);
 
