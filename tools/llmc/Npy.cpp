@@ -36,4 +36,13 @@ Status NpyWriter::writeRows(const float *data, uint64_t count) {
   return file.write(data, static_cast<size_t>(count * columns) * sizeof(float));
 }
 
+Status writeNpy(const std::string &path, const float *data, uint64_t rows, uint64_t columns) {
+  NpyWriter writer(path, rows, columns);
+  if (Status status = writer.open(); !status)
+    return status;
+  if (Status status = writer.writeRows(data, rows); !status)
+    return status;
+  return writer.commit();
+}
+
 } // namespace llmc::tool

@@ -25,4 +25,7 @@ private:
   uint64_t columns;
 };
 
+// All at once.
+Status writeNpy(const std::string &path, const float *data, uint64_t rows, uint64_t columns);
+
 } // namespace llmc::tool
