@@ -4,6 +4,7 @@
 #include "passes/codegen/cpu/CpuTarget.h"
 #include "passes/codegen/cpu/CpuLevel.h"
 #include "passes/codegen/cpu/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "passes/graph/Regions.h"
 
 using namespace mlir;
