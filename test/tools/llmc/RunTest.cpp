@@ -4,7 +4,9 @@
 #include "test/frontends/Support.h"
 #include "test/tools/llmc/DemoModel.h"
 #include "test/tools/llmc/Program.h"
+#include "tools/llmc/JunkMemory.h"
 #include "tools/llmc/TokenIds.h"
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -109,6 +111,22 @@ TEST(Run, ChunksThreadsAndJunkDoNotChangeABit) {
     }
 }
 
+TEST(Run, JunkMemoryIsFullOfJunkOfItsSeed) {
+  tool::JunkMemory first(1), again(1), other(2);
+  std::vector<std::string> blocks;
+  for (tool::JunkMemory *memory : {&first, &again, &other}) {
+    const llmc_allocator allocator = memory->allocator();
+    char *block = static_cast<char *>(allocator.allocate(allocator.user, 1001, 64));
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0u);
+    blocks.emplace_back(block, 1001);
+    allocator.release(allocator.user, block, 1001, 64);
+  }
+  EXPECT_EQ(blocks[0], blocks[1]);
+  EXPECT_NE(blocks[0], blocks[2]);
+  EXPECT_LT(std::count(blocks[0].begin(), blocks[0].end(), '\0'), 20);
+}
+
 TEST(Run, BadRequestsAreNamedBeforeAnythingRuns) {
   const std::vector<std::pair<std::vector<std::string>, const char *>> cases = {
       {command("1,2,40"), "--prompt-ids: id 3: error: found 40, expected 0 to 39"},
@@ -147,7 +165,7 @@ TEST(Run, ModelWithAName) {
 TEST(Run, CutShortModelIsAnError) {
   TemporaryFolder folder;
   const std::string whole = readFile(demoPath());
-  for (const size_t size : {size_t(0), size_t(10), size_t(64), whole.size() / 2}) {
+  for (const size_t size : {size_t(0), size_t(10), size_t(64), size_t(4096)}) {
     folder.write("cut.so", whole.substr(0, size));
     const Outcome outcome = llmc({"run", folder.file("cut.so"), "--prompt-ids", "1"});
     EXPECT_EQ(outcome.code, 1) << size;
@@ -159,7 +177,7 @@ TEST(Run, CutShortModelIsAnError) {
 TEST(Run, FullDiskLeavesNothingBehind) {
   TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("disk"));
-  // A limit of 4 KiB on file sizes stands for the disk.
+  // A limit of four blocks on file sizes stands for the disk.
   const std::string ids = tool::joinIds(longPrompt());
   const Outcome outcome = runProgram(
       LLMC_PROGRAM, command(ids, {"--logits-out", folder.file("disk/l.npy")}), "", "ulimit -f 4;");
