@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffered by stdio; a full disk may show as late as fflush or fclose, so both are asked.
+// Buffered by stdio; a full disk may show as late as fclose.
 #include "tools/llmc/NewFile.h"
 #include <cerrno>
 #include <cstring>
@@ -48,10 +48,8 @@ Status NewFile::write(const void *data, size_t size) {
 
 Status NewFile::commit() {
   FILE *closing = std::exchange(file, nullptr);
-  const int flushed = fflush(closing) ? errno : 0;
-  const int closed = fclose(closing) ? errno : 0;
-  if (flushed || closed)
-    return failed("written", flushed ? flushed : closed);
+  if (fclose(closing))
+    return failed("written", errno);
   if (rename(temporary.c_str(), path.c_str()))
     return failed("renamed", errno);
   temporary.clear();
