@@ -57,9 +57,9 @@ uint32_t threadsOf(const BenchOptions &options) {
 void printSummary(const Summary &summary, const BenchOptions &options,
                   const llmc_model_info &info) {
   print(formatted("%s: %s for %s, threads %u, prompt %u, new %u, batch %u, runs %u\n",
-                  escaped(info.name).c_str(), escaped(info.level).c_str(),
-                  escaped(info.cpu).c_str(), threadsOf(options), options.promptLength,
-                  options.generated, options.batch, options.repeats));
+                  escaped(*info.name ? info.name : options.model.path, 4096).c_str(),
+                  escaped(info.level).c_str(), escaped(info.cpu).c_str(), threadsOf(options),
+                  options.promptLength, options.generated, options.batch, options.repeats));
   print(formatted("time to first token  %s  (%.1f prompt tok/s)\n",
                   timeInWords(summary.firstTokens).c_str(), summary.promptRate));
   if (options.generated > 1) {
