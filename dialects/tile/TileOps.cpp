@@ -219,6 +219,45 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+ParseResult Dot4Op::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> rows, accumulators;
+  OpAsmParser::UnresolvedOperand weights;
+  Type type;
+  if (parser.parseOperandList(rows, OpAsmParser::Delimiter::Paren) || parser.parseKeyword("by") || parser.parseOperand(weights) ||
+      parser.parseKeyword("into") || parser.parseOperandList(accumulators, OpAsmParser::Delimiter::Paren) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type))
+    return failure();
+  result.addAttribute(getOperandSegmentSizesAttrName(result.name),
+                      parser.getBuilder().getDenseI32ArrayAttr({int32_t(rows.size()), 1, int32_t(accumulators.size())}));
+  result.addTypes(SmallVector<Type>(accumulators.size(), type));
+  return failure(parser.resolveOperands(rows, type, result.operands) || parser.resolveOperand(weights, type, result.operands) ||
+                 parser.resolveOperands(accumulators, type, result.operands));
+}
+
+void Dot4Op::print(OpAsmPrinter &printer) {
+  printer << " (" << getRows() << ") by " << getWeights() << " into (" << getAccumulators() << ')';
+  SmallVector<StringRef> elided{getOperandSegmentSizesAttrName()};
+  if (getBits() == 8)
+    elided.push_back(getBitsAttrName());
+  printer.printOptionalAttrDict((*this)->getAttrs(), elided);
+  printer << " : " << getWeights().getType();
+}
+
+LogicalResult Dot4Op::verify() {
+  auto type = cast<RankedTensorType>(getWeights().getType());
+  if (type.getRank() != 1 || !type.getElementType().isInteger(32))
+    return emitOpError() << "expects tiles of i32 of rank 1, found " << type;
+  if (getRows().empty() || getRows().size() != getAccumulators().size() || getRows().size() != getResults().size())
+    return emitOpError() << "expects as many accumulators and results as rows (" << getRows().size() << "), found "
+                         << getAccumulators().size() << " and " << getResults().size();
+  for (Type other : llvm::concat<const Type>(SmallVector<Type>(getOperandTypes()), SmallVector<Type>(getResultTypes())))
+    if (other != type)
+      return emitOpError() << "expects all tiles to be " << type << ", found " << other;
+  if (getBits() < 1 || getBits() > 8)
+    return emitOpError() << "expects bits from 1 to 8, found " << getBits();
+  return success();
+}
+
 //===--- Graphs ------------------------------------------------------------------------------------------------------===//
 
 LogicalResult SliceOp::verify() {

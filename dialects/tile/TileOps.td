@@ -202,6 +202,24 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Tile_Dot4Op : Tile_Op<"dot4", [Pure, AttrSizedOperandSegments]> {
+  let summary = "four products of bytes in each 32-bit element, added to it";
+  let description = [{
+    `acc_m[i] + sum over b of signed(row_m[i].byte[b]) * unsigned(weights[i].byte[b])`, exact (it wraps at 32 bits). The one step that
+    packed integer weights need from a machine: `vpdpbusd`, `dp4a`. All rows share the weights. `bits`: each byte of the weights
+    is below 2^bits; some machines are faster below 8. Refuses: bits outside 1 to 8; tiles that are not all of one i32 type of rank 1.
+
+    ```mlir
+    %d = tile.dot4 (%row) by %weights into (%acc) {bits = 4 : i64} : tensor<32xi32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile1>:$rows, Tile_Tile1:$weights, Variadic<Tile_Tile1>:$accumulators,
+                       DefaultValuedAttr<I64Attr, "8">:$bits);
+  let results = (outs Variadic<Tile_Tile1>:$results);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
 //===--- Graphs ------------------------------------------------------------------------------------------------------===//
 
 def Tile_WeightOp : Tile_Op<"weight", [Pure]> {

@@ -58,6 +58,8 @@ static CpuLevel makeLevel(llvm::StringRef name, llvm::StringRef tuneFor, uint64_
   return level;
 }
 
+bool CpuLevel::hasByteDot() const { return vectorBytes == 64 && (features & LLMC_CPU_AVX512VNNI); }
+
 /// What of the features above this machine has. Without the whole of AVX-512's base, none of AVX-512 is used.
 static uint64_t hostFeatures() {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();

@@ -21,6 +21,8 @@ struct CpuLevel {
   unsigned vectorRegisters = 16;
 
   unsigned lanes() const { return vectorBytes / 4; }
+  /// Four products of bytes in each 32-bit lane of a whole register, without saturation.
+  bool hasByteDot() const;
 };
 
 /// The names that parseCpuLevel knows, least demanding first, "native" last.

@@ -60,6 +60,16 @@ private:
   mlir::Value slice(mlir::Value vector, int64_t first, int64_t width);
   mlir::Value join(Values pieces);
 
+  // LowerDot4.cpp.
+  void lowerDot4(tile::Dot4Op op);
+  mlir::Value dot4(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
+  mlir::Value productPairs(mlir::Value weights, mlir::Value bytes);
+  mlir::Value dot4ByHalves(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
+  mlir::Value dot4ByByte(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
+  mlir::Value callOnBytes(llvm::StringRef name, mlir::Value sum, mlir::Value weights, mlir::Value bytes);
+  mlir::Value addProductsOfHalves(mlir::Value sum, mlir::Value a, mlir::Value b);
+  mlir::Value splat(mlir::VectorType type, int64_t value);
+
   // LowerDot.cpp.
   mlir::LogicalResult lowerDot(tile::DotOp op);
   void lowerDotBy(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows);

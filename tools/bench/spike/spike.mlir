@@ -101,3 +101,128 @@ tile.kernel @attention(%step: !tile.step, %q: !tile.view<?x1x64xf32>, %kv: !tile
   tile.store %result, %y[%r, %h, %c0] : tensor<64xf32>, !tile.view<?x1x64xf32>
   tile.return
 }
+
+// int4, group 32: a block is one group of 32 k for 32 rows: 4 lines of words whose byte b holds k = 4c + b in its low nibble and
+// 4 (c + 4) + b in the high one, biased by 8, then a line of scales. The activations come with their scale and -8 times their sum.
+tile.kernel @int4_gemv(%step: !tile.step, %x: !tile.view<64x8xi32>, %xs: !tile.view<64xf32>, %bias: !tile.view<64xi32>, %w: !tile.view<64x64x5x32xi32>, %y: !tile.view<64x32xf32>) {
+  %p = tile.program_id line
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %groups = arith.constant 64 : index
+  %nibbles = arith.constant dense<0x0f0f0f0f> : tensor<32xi32>
+  %four = arith.constant dense<4> : tensor<32xi32>
+  %zero = arith.constant dense<0.0> : tensor<32xf32>
+  %all = scf.for %g = %c0 to %groups step %c1 iter_args(%sum = %zero) -> (tensor<32xf32>) {
+    %b = tile.load %bias[%g] : !tile.view<64xi32> -> i32
+    %a0 = tile.broadcast %b : i32 -> tensor<32xi32>
+    %w0 = tile.load %w[%p, %g, %c0, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo0 = arith.andi %w0, %nibbles : tensor<32xi32>
+    %sh0 = arith.shrui %w0, %four : tensor<32xi32>
+    %hi0 = arith.andi %sh0, %nibbles : tensor<32xi32>
+    %q0 = arith.constant 0 : index
+    %x0 = tile.load %x[%g, %q0] : !tile.view<64x8xi32> -> i32
+    %v0 = tile.broadcast %x0 : i32 -> tensor<32xi32>
+    %a1 = tile.dot4 (%v0) by %lo0 into (%a0) {bits = 4 : i64} : tensor<32xi32>
+    %q4 = arith.constant 4 : index
+    %x4 = tile.load %x[%g, %q4] : !tile.view<64x8xi32> -> i32
+    %v4 = tile.broadcast %x4 : i32 -> tensor<32xi32>
+    %a2 = tile.dot4 (%v4) by %hi0 into (%a1) {bits = 4 : i64} : tensor<32xi32>
+    %w1 = tile.load %w[%p, %g, %c1, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo1 = arith.andi %w1, %nibbles : tensor<32xi32>
+    %sh1 = arith.shrui %w1, %four : tensor<32xi32>
+    %hi1 = arith.andi %sh1, %nibbles : tensor<32xi32>
+    %q1 = arith.constant 1 : index
+    %x1 = tile.load %x[%g, %q1] : !tile.view<64x8xi32> -> i32
+    %v1 = tile.broadcast %x1 : i32 -> tensor<32xi32>
+    %a3 = tile.dot4 (%v1) by %lo1 into (%a2) {bits = 4 : i64} : tensor<32xi32>
+    %q5 = arith.constant 5 : index
+    %x5 = tile.load %x[%g, %q5] : !tile.view<64x8xi32> -> i32
+    %v5 = tile.broadcast %x5 : i32 -> tensor<32xi32>
+    %a4 = tile.dot4 (%v5) by %hi1 into (%a3) {bits = 4 : i64} : tensor<32xi32>
+    %w2 = tile.load %w[%p, %g, %c2, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo2 = arith.andi %w2, %nibbles : tensor<32xi32>
+    %sh2 = arith.shrui %w2, %four : tensor<32xi32>
+    %hi2 = arith.andi %sh2, %nibbles : tensor<32xi32>
+    %q2 = arith.constant 2 : index
+    %x2 = tile.load %x[%g, %q2] : !tile.view<64x8xi32> -> i32
+    %v2 = tile.broadcast %x2 : i32 -> tensor<32xi32>
+    %a5 = tile.dot4 (%v2) by %lo2 into (%a4) {bits = 4 : i64} : tensor<32xi32>
+    %q6 = arith.constant 6 : index
+    %x6 = tile.load %x[%g, %q6] : !tile.view<64x8xi32> -> i32
+    %v6 = tile.broadcast %x6 : i32 -> tensor<32xi32>
+    %a6 = tile.dot4 (%v6) by %hi2 into (%a5) {bits = 4 : i64} : tensor<32xi32>
+    %w3 = tile.load %w[%p, %g, %c3, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo3 = arith.andi %w3, %nibbles : tensor<32xi32>
+    %sh3 = arith.shrui %w3, %four : tensor<32xi32>
+    %hi3 = arith.andi %sh3, %nibbles : tensor<32xi32>
+    %q3 = arith.constant 3 : index
+    %x3 = tile.load %x[%g, %q3] : !tile.view<64x8xi32> -> i32
+    %v3 = tile.broadcast %x3 : i32 -> tensor<32xi32>
+    %a7 = tile.dot4 (%v3) by %lo3 into (%a6) {bits = 4 : i64} : tensor<32xi32>
+    %q7 = arith.constant 7 : index
+    %x7 = tile.load %x[%g, %q7] : !tile.view<64x8xi32> -> i32
+    %v7 = tile.broadcast %x7 : i32 -> tensor<32xi32>
+    %a8 = tile.dot4 (%v7) by %hi3 into (%a7) {bits = 4 : i64} : tensor<32xi32>
+    %f = arith.sitofp %a8 : tensor<32xi32> to tensor<32xf32>
+    %sw = tile.load %w[%p, %g, %c4, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %sf = arith.bitcast %sw : tensor<32xi32> to tensor<32xf32>
+    %sx = tile.load %xs[%g] : !tile.view<64xf32> -> f32
+    %sxs = tile.broadcast %sx : f32 -> tensor<32xf32>
+    %s = arith.mulf %sf, %sxs : tensor<32xf32>
+    %next = math.fma %f, %s, %sum : tensor<32xf32>
+    scf.yield %next : tensor<32xf32>
+  }
+  tile.store %all, %y[%p, %c0] : tensor<32xf32>, !tile.view<64x32xf32>
+  tile.return
+}
+
+// int8, group 32: blocks of 8 lines of words, byte b of line c holding k = 4c + b biased by 128, then a line of scales. Two
+// rows at a time; a loop over the lines, because eight lines written out would leave LLVM's scheduler more sums than registers.
+tile.kernel @int8_gemm(%step: !tile.step, %x: !tile.view<?x64x8xi32>, %xs: !tile.view<?x64xf32>, %bias: !tile.view<?x64xi32>, %w: !tile.view<64x64x9x32xi32>,
+                       %y: !tile.view<?x64x32xf32>) {
+  %p = tile.program_id line
+  %rows = tile.extent rows %step
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %groups = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<32xf32>
+  scf.for %r0 = %c0 to %rows step %c2 {
+    %r1 = arith.addi %r0, %c1 : index
+    %all:2 = scf.for %g = %c0 to %groups step %c1 iter_args(%sum0 = %zero, %sum1 = %zero) -> (tensor<32xf32>, tensor<32xf32>) {
+      %b0 = tile.load %bias[%r0, %g] : !tile.view<?x64xi32> -> i32
+      %b1 = tile.load %bias[%r1, %g] : !tile.view<?x64xi32> -> i32
+      %start0 = tile.broadcast %b0 : i32 -> tensor<32xi32>
+      %start1 = tile.broadcast %b1 : i32 -> tensor<32xi32>
+      %group:2 = scf.for %c = %c0 to %c8 step %c1 iter_args(%a0 = %start0, %a1 = %start1) -> (tensor<32xi32>, tensor<32xi32>) {
+        %weights = tile.load %w[%p, %g, %c, %c0] : !tile.view<64x64x9x32xi32> -> tensor<32xi32>
+        %x0 = tile.load %x[%r0, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %x1 = tile.load %x[%r1, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %v0 = tile.broadcast %x0 : i32 -> tensor<32xi32>
+        %v1 = tile.broadcast %x1 : i32 -> tensor<32xi32>
+        %d:2 = tile.dot4 (%v0, %v1) by %weights into (%a0, %a1) : tensor<32xi32>
+        scf.yield %d#0, %d#1 : tensor<32xi32>, tensor<32xi32>
+      }
+      %words = tile.load %w[%p, %g, %c8, %c0] : !tile.view<64x64x9x32xi32> -> tensor<32xi32>
+      %scales = arith.bitcast %words : tensor<32xi32> to tensor<32xf32>
+      %f0 = arith.sitofp %group#0 : tensor<32xi32> to tensor<32xf32>
+      %sx0 = tile.load %xs[%r0, %g] : !tile.view<?x64xf32> -> f32
+      %all0 = tile.broadcast %sx0 : f32 -> tensor<32xf32>
+      %s0 = arith.mulf %scales, %all0 : tensor<32xf32>
+      %next0 = math.fma %f0, %s0, %sum0 : tensor<32xf32>
+      %f1 = arith.sitofp %group#1 : tensor<32xi32> to tensor<32xf32>
+      %sx1 = tile.load %xs[%r1, %g] : !tile.view<?x64xf32> -> f32
+      %all1 = tile.broadcast %sx1 : f32 -> tensor<32xf32>
+      %s1 = arith.mulf %scales, %all1 : tensor<32xf32>
+      %next1 = math.fma %f1, %s1, %sum1 : tensor<32xf32>
+      scf.yield %next0, %next1 : tensor<32xf32>, tensor<32xf32>
+    }
+    tile.store %all#0, %y[%r0, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+    tile.store %all#1, %y[%r1, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+  }
+  tile.return
+}

@@ -1,0 +1,35 @@
+// RUN: llmc-opt %s --llmc-lower-tile-to-cpu="level=x86-64-v3" | FileCheck %s --check-prefix=V3
+// RUN: llmc-opt %s --llmc-lower-tile-to-cpu="level=x86-64-v4+vnni+bf16" | FileCheck %s --check-prefix=VNNI
+
+// Nibbles cannot saturate 16 bits: both links are added there, then widened once. A level with the instruction uses it.
+
+// V3-LABEL: llvm.func hidden @nibbles
+// V3-COUNT-2: llvm.x86.avx2.pmadd.ub.sw
+// V3: llvm.x86.avx2.pmadd.wd
+// V3-NOT: llvm.x86
+// V3: llvm.return
+// VNNI-LABEL: llvm.func hidden @nibbles
+// VNNI-NOT: llvm.x86
+tile.kernel @nibbles(%step: !tile.step, %x: !tile.view<8xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xi32> -> tensor<8xi32>
+  %b = tile.dot4 (%a) by %a into (%a) {bits = 4 : i64} : tensor<8xi32>
+  %c = tile.dot4 (%a) by %a into (%b) {bits = 4 : i64} : tensor<8xi32>
+  tile.store %c, %x[%c0] : tensor<8xi32>, !tile.view<8xi32>
+  tile.return
+}
+
+// Whole bytes would saturate: even and odd ones apart.
+
+// V3-LABEL: llvm.func hidden @bytes
+// V3-NOT: llvm.x86.avx2.pmadd.ub.sw
+// V3-COUNT-4: llvm.x86.avx2.pmadd.wd
+// VNNI-LABEL: llvm.func hidden @bytes
+// VNNI: llvm.x86.avx512.vpdpbusd.512
+tile.kernel @bytes(%step: !tile.step, %x: !tile.view<16xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<16xi32> -> tensor<16xi32>
+  %b = tile.dot4 (%a) by %a into (%a) : tensor<16xi32>
+  tile.store %b, %x[%c0] : tensor<16xi32>, !tile.view<16xi32>
+  tile.return
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of the table for int4 and int8 weights in groups of 32.
+#include "tools/bench/spike/HandWritten.h"
+#include "tools/bench/spike/Measure.h"
+#include "tools/bench/spike/TileKernels.h"
+#include <cstring>
+
+static constexpr int kGroups = 64, kPanels = 64, kRows = 256; // K = N = 2048
+
+namespace {
+/// Activations as int8 in groups of 32 with a scale, and what undoes the weights' bias.
+struct Activations {
+  std::vector<int32_t> words, bias;
+  std::vector<float> scales;
+};
+} // namespace
+
+static Activations randomActivations(int rows, int weightBias) {
+  std::mt19937 generator(3);
+  Activations made;
+  for (int group = 0; group < rows * kGroups; ++group) {
+    int8_t bytes[32];
+    int sum = 0;
+    for (int8_t &byte : bytes)
+      sum += byte = int8_t(int(generator() % 255) - 127);
+    for (int word = 0; word < 8; ++word) {
+      int32_t packed;
+      std::memcpy(&packed, bytes + 4 * word, 4);
+      made.words.push_back(packed);
+    }
+    made.bias.push_back(-weightBias * sum);
+    made.scales.push_back(0.01f);
+  }
+  return made;
+}
+
+/// Blocks of `lines` words of bytes, then one of scales, for 32 rows each.
+static std::vector<int32_t> randomBlocks(size_t blocks, int lines) {
+  std::mt19937 generator(4);
+  std::vector<int32_t> words;
+  words.reserve(blocks * (lines + 1) * 32);
+  for (size_t block = 0; block < blocks; ++block) {
+    for (int i = 0; i < lines * 32; ++i)
+      words.push_back(int32_t(generator()));
+    for (int i = 0; i < 32; ++i) {
+      float scale = 0.01f + 0.001f * float(i);
+      int32_t bits;
+      std::memcpy(&bits, &scale, 4);
+      words.push_back(bits);
+    }
+  }
+  return words;
+}
+
+bool measurePacked(const TileKernels &kernels) {
+  llmc_kernel_fn gemv = kernels.find("int4_gemv"), gemm = kernels.find("int8_gemm");
+  if (!gemv || !gemm)
+    return false;
+  const uint16_t slots[] = {0, 1, 2, 3, 4};
+  llmc_step step = {};
+  step.n_rows = kRows;
+  const size_t matrix = size_t(kPanels) * kGroups * 160, copies = 64;
+  Activations one = randomActivations(1, 8), many = randomActivations(kRows, 128);
+  std::vector<int32_t> int4 = randomBlocks(copies * kPanels * kGroups, 4), int8 = randomBlocks(size_t(kPanels) * kGroups, 8);
+  std::vector<float> tileOut(2048), handOut(2048), tileMany(kRows * 2048), handMany(kRows * 2048);
+  size_t tileAt = 0, handAt = copies / 2;
+  auto runTile = [&](size_t copy, uint32_t end) {
+    void *table[] = {one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix, tileOut.data()};
+    gemv(table, slots, &step, 0, end);
+  };
+  auto runHand = [&](size_t copy, uint32_t end) {
+    handInt4Gemv(one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix, handOut.data(), kGroups, 0, end);
+  };
+  report({"int4 gemv 2048 x 2048, cold", [&] { runTile(tileAt++ % copies, kPanels); }, [&] { runHand(handAt++ % copies, kPanels); }, 4.0 * matrix,
+          &handOut, &handOut});
+  runTile(0, kPanels), runHand(0, kPanels);
+  report({"int4 gemv 2048 x 128, in cache", [&] { runTile(0, 4); }, [&] { runHand(0, 4); }, 4.0 * matrix / 16, &tileOut, &handOut});
+  void *manyTable[] = {many.words.data(), many.scales.data(), many.bias.data(), int8.data(), tileMany.data()};
+  report({"int8 gemm 256 x 2048 x 128", [&] { gemm(manyTable, slots, &step, 0, 4); },
+          [&] { handInt8Gemm(many.words.data(), many.scales.data(), many.bias.data(), int8.data(), handMany.data(), kRows, kGroups, 0, 4, kPanels); },
+          256.0 * 2048 * 128 * 2, &tileMany, &handMany}); // operations, not bytes
+  return true;
+}
