@@ -10,6 +10,8 @@
 #include <utility>
 
 namespace llmc {
+// Inline, so that these names do not collide when a program links the compiler's own llmc::Error and llmc::Result too.
+inline namespace host {
 
 struct Error {
   llmc_error raw{};
@@ -145,6 +147,7 @@ inline Result<void> truncate(const Sequence &sequence, uint32_t length) {
   return {};
 }
 
+} // namespace host
 } // namespace llmc
 
 #endif // LLMC_LLMC_HPP
