@@ -15,13 +15,17 @@ struct Feature {
   const char *llvmName;
   uint64_t bit;
 };
-constexpr Feature kFeatures[] = {
-    {"avx2", LLMC_CPU_AVX2},         {"fma", LLMC_CPU_FMA},
-    {"f16c", LLMC_CPU_F16C},         {"bmi2", LLMC_CPU_BMI2},
-    {"avx512f", LLMC_CPU_AVX512F},   {"avx512bw", LLMC_CPU_AVX512BW},
-    {"avx512dq", LLMC_CPU_AVX512DQ}, {"avx512vl", LLMC_CPU_AVX512VL},
-    {"avx512cd", LLMC_CPU_AVX512CD}, {"avx512vnni", LLMC_CPU_AVX512VNNI},
-    {"avx512bf16", LLMC_CPU_AVX512BF16}};
+constexpr Feature kFeatures[] = {{"avx2", LLMC_CPU_AVX2},
+                                 {"fma", LLMC_CPU_FMA},
+                                 {"f16c", LLMC_CPU_F16C},
+                                 {"bmi2", LLMC_CPU_BMI2},
+                                 {"avx512f", LLMC_CPU_AVX512F},
+                                 {"avx512bw", LLMC_CPU_AVX512BW},
+                                 {"avx512dq", LLMC_CPU_AVX512DQ},
+                                 {"avx512vl", LLMC_CPU_AVX512VL},
+                                 {"avx512cd", LLMC_CPU_AVX512CD},
+                                 {"avx512vnni", LLMC_CPU_AVX512VNNI},
+                                 {"avx512bf16", LLMC_CPU_AVX512BF16}};
 
 constexpr uint64_t kV3 = LLMC_CPU_AVX2 | LLMC_CPU_FMA | LLMC_CPU_F16C | LLMC_CPU_BMI2;
 constexpr uint64_t kV4 = kV3 | LLMC_CPU_AVX512F | LLMC_CPU_AVX512BW | LLMC_CPU_AVX512DQ |
@@ -60,7 +64,8 @@ static CpuLevel makeLevel(llvm::StringRef name, llvm::StringRef tuneFor, uint64_
 
 bool CpuLevel::hasByteDot() const { return vectorBytes == 64 && (features & LLMC_CPU_AVX512VNNI); }
 
-/// What of the features above this machine has. Without the whole of AVX-512's base, none of AVX-512 is used.
+/// What of the features above this machine has. Without the whole of AVX-512's base, none of
+/// AVX-512 is used.
 static uint64_t hostFeatures() {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   uint64_t features = 0;
@@ -83,8 +88,7 @@ std::optional<CpuLevel> llmc::cpu::parseCpuLevel(llvm::StringRef name, std::stri
     if (name == level.name)
       return makeLevel(level.name, level.tuneFor, level.features);
   if (name != "native") {
-    error = "unknown CPU level '" + name.str() + "', expected " +
-            llvm::join(cpuLevelNames(), ", ");
+    error = "unknown CPU level '" + name.str() + "', expected " + llvm::join(cpuLevelNames(), ", ");
     return std::nullopt;
   }
   uint64_t features = hostFeatures();

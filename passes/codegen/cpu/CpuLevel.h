@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instruction-set levels that CPU kernels are generated for. A level's features are written out in full, on top of the
-// baseline x86-64, so that the mask an artefact carries (LLMC_CPU_*) is all that its kernels can need.
+// The instruction-set levels that CPU kernels are generated for. A level's features are written out
+// in full, on top of the baseline x86-64, so that the mask an artefact carries (LLMC_CPU_*) is all
+// that its kernels can need.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

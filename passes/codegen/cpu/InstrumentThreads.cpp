@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LLVM's pass leaves out accesses that are not 1, 2, 4, 8 or 16 bytes wide, and masked ones: nearly all that kernels do.
+// LLVM's pass leaves out accesses that are not 1, 2, 4, 8 or 16 bytes wide, and masked ones: nearly
+// all that kernels do.
 #include "passes/codegen/cpu/InstrumentThreads.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -40,9 +41,11 @@ static SmallVector<Access> wideAccesses(Function &function) {
         accesses.push_back({&at, store->getPointerOperand(), type, nullptr, true});
     } else if (auto *call = dyn_cast<IntrinsicInst>(&at)) {
       if (call->getIntrinsicID() == Intrinsic::masked_load)
-        accesses.push_back({&at, call->getArgOperand(0), call->getType(), call->getArgOperand(1), false});
+        accesses.push_back(
+            {&at, call->getArgOperand(0), call->getType(), call->getArgOperand(1), false});
       else if (call->getIntrinsicID() == Intrinsic::masked_store)
-        accesses.push_back({&at, call->getArgOperand(1), call->getArgOperand(0)->getType(), call->getArgOperand(2), true});
+        accesses.push_back({&at, call->getArgOperand(1), call->getArgOperand(0)->getType(),
+                            call->getArgOperand(2), true});
     }
   }
   return accesses;
@@ -52,21 +55,28 @@ static SmallVector<Access> wideAccesses(Function &function) {
 static Value *maskedBytes(IRBuilder<> &builder, const Access &access, uint64_t elementBytes) {
   auto *mask = cast<FixedVectorType>(access.mask->getType());
   Value *bits = builder.CreateBitCast(access.mask, builder.getIntNTy(mask->getNumElements()));
-  Value *count = builder.CreateUnaryIntrinsic(Intrinsic::ctpop, builder.CreateZExt(bits, builder.getIntNTy(std::max(64u, mask->getNumElements()))));
-  return builder.CreateMul(builder.CreateZExtOrTrunc(count, builder.getInt64Ty()), builder.getInt64(elementBytes));
+  Value *count = builder.CreateUnaryIntrinsic(
+      Intrinsic::ctpop,
+      builder.CreateZExt(bits, builder.getIntNTy(std::max(64u, mask->getNumElements()))));
+  return builder.CreateMul(builder.CreateZExtOrTrunc(count, builder.getInt64Ty()),
+                           builder.getInt64(elementBytes));
 }
 
 void llmc::cpu::announceWideAccesses(Module &module) {
   LLVMContext &context = module.getContext();
   Type *pointer = PointerType::getUnqual(context), *i64 = Type::getInt64Ty(context);
-  FunctionCallee read = module.getOrInsertFunction("__tsan_read_range", Type::getVoidTy(context), pointer, i64);
-  FunctionCallee write = module.getOrInsertFunction("__tsan_write_range", Type::getVoidTy(context), pointer, i64);
+  FunctionCallee read =
+      module.getOrInsertFunction("__tsan_read_range", Type::getVoidTy(context), pointer, i64);
+  FunctionCallee write =
+      module.getOrInsertFunction("__tsan_write_range", Type::getVoidTy(context), pointer, i64);
   for (Function &function : module)
     for (const Access &access : wideAccesses(function)) {
       IRBuilder<> builder(access.at);
       const DataLayout &layout = function.getDataLayout();
-      Value *bytes = access.mask ? maskedBytes(builder, access, layout.getTypeStoreSize(access.type->getScalarType()))
-                                 : builder.getInt64(layout.getTypeStoreSize(access.type));
+      Value *bytes =
+          access.mask
+              ? maskedBytes(builder, access, layout.getTypeStoreSize(access.type->getScalarType()))
+              : builder.getInt64(layout.getTypeStoreSize(access.type));
       builder.CreateCall(access.writes ? write : read, {access.pointer, bytes});
     }
 }

@@ -9,7 +9,8 @@ class Module;
 
 namespace llmc::cpu {
 
-/// Announces every access wider than 16 bytes to ThreadSanitizer, masked ones by their real length. LLVM's own pass sees the rest.
+/// Announces every access wider than 16 bytes to ThreadSanitizer, masked ones by their real length.
+/// LLVM's own pass sees the rest.
 void announceWideAccesses(llvm::Module &module);
 
 /// Marks every function for LLVM's pass.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of a kernel's function (operands, loop over programs), structured control flow and element-wise ops.
+// The frame of a kernel's function (operands, loop over programs), structured control flow and
+// element-wise ops.
 #include "passes/codegen/cpu/KernelLowering.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace llmc::cpu;
@@ -18,7 +19,8 @@ static constexpr int64_t kWidestTile = 1024;
 FailureOr<LLVM::LLVMFuncOp> KernelLowering::run() {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context), i32 = builder.getI32Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, pointer, pointer, i32, i32});
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                          {pointer, pointer, pointer, i32, i32});
   function = LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
   function.setVisibility_(LLVM::Visibility::Hidden);
   function.setNoUnwindAttr(builder.getUnitAttr());
@@ -43,7 +45,8 @@ void KernelLowering::loadOperands(Block *entry) {
   for (auto [i, argument] : llvm::enumerate(kernel.getBody().getArguments().drop_front())) {
     Value slot = load(i16, offsetBy(entry->getArgument(1), i16, int64_t(i)), /*invariant=*/true);
     Value wide = LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), slot);
-    Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, entry->getArgument(0), ArrayRef<LLVM::GEPArg>{wide});
+    Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, entry->getArgument(0),
+                                      ArrayRef<LLVM::GEPArg>{wide});
     values.map(argument, load(pointer, place, /*invariant=*/true));
   }
 }
@@ -65,8 +68,10 @@ void KernelLowering::openProgramLoop(Block *entry) {
   // Programs are counted in 32 bits (abi.h), where a division is cheap.
   Value program = arith::IndexCastUIOp::create(builder, loc, i32, programs.getInductionVar());
   Value size = arith::ConstantIntOp::create(builder, loc, i32, innerSize);
-  line = arith::IndexCastUIOp::create(builder, loc, indexType, arith::DivUIOp::create(builder, loc, program, size));
-  inner = arith::IndexCastUIOp::create(builder, loc, indexType, arith::RemUIOp::create(builder, loc, program, size));
+  line = arith::IndexCastUIOp::create(builder, loc, indexType,
+                                      arith::DivUIOp::create(builder, loc, program, size));
+  inner = arith::IndexCastUIOp::create(builder, loc, indexType,
+                                       arith::RemUIOp::create(builder, loc, program, size));
 }
 
 LogicalResult KernelLowering::lowerBlock(Block &block) {
@@ -99,23 +104,29 @@ LogicalResult KernelLowering::lower(Operation *op) {
 
 /// Maths functions that become instructions, or polynomials whose error is known.
 static bool isKnownMath(Operation *op) {
-  return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp, math::AbsFOp, math::AbsIOp,
-             math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp, math::CopySignOp>(op);
+  return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp,
+             math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+             math::TruncOp, math::CopySignOp>(op);
 }
 
 static bool isStructure(Operation *op) {
   return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op);
 }
 
-/// Ops of arith, math and scf mean the same on vectors as on tiles: the same op, on converted types.
+/// Ops of arith, math and scf mean the same on vectors as on tiles: the same op, on converted
+/// types.
 LogicalResult KernelLowering::lowerByCloning(Operation *op) {
-  bool arithmetic = isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::RemFOp>(op);
+  bool arithmetic =
+      isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::RemFOp>(op);
   if (!arithmetic && !isKnownMath(op) && !isStructure(op))
-    return refuse(op) << "no instruction or polynomial stands for it, expected tile, arith, scf or one of the maths ops in "
+    return refuse(op) << "no instruction or polynomial stands for it, expected tile, arith, scf or "
+                         "one of the maths ops in "
                          "passes/codegen/cpu/README.md";
-  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op); fast && fast.getFastMathFlagsAttr() &&
-                                                               fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
-    return refuse(op) << "found fastmath flags, expected none: they would let the same sum give other bits elsewhere";
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+      fast && fast.getFastMathFlagsAttr() &&
+      fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
+    return refuse(op) << "found fastmath flags, expected none: they would let the same sum give "
+                         "other bits elsewhere";
   OperationState state(loc, op->getName());
   state.attributes = op->getAttrs();
   for (Value operand : op->getOperands())
@@ -126,7 +137,8 @@ LogicalResult KernelLowering::lowerByCloning(Operation *op) {
       return failure();
     state.types.push_back(*converted);
   }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isa<RankedTensorType>(constant.getType())) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op);
+      constant && isa<RankedTensorType>(constant.getType())) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements)
       return refuse(op) << "expected its elements in place, found " << constant.getValue();
@@ -163,17 +175,26 @@ FailureOr<Type> KernelLowering::convertType(Operation *user, Type type) {
     return refuse(user) << "found type " << type << ", expected numbers, tiles or views";
   }
   if (tensor.getRank() != 1 || !tensor.hasStaticShape())
-    return refuse(user) << "found " << tensor << ", expected rank 1: only tile.dot uses tiles of rank 2, straight from tile.load";
+    return refuse(user)
+           << "found " << tensor
+           << ", expected rank 1: only tile.dot uses tiles of rank 2, straight from tile.load";
   if (tensor.getDimSize(0) < 1 || tensor.getDimSize(0) > kWidestTile)
-    return refuse(user) << "found " << tensor << ", expected 1 to " << kWidestTile << " elements; loop over narrower tiles";
+    return refuse(user) << "found " << tensor << ", expected 1 to " << kWidestTile
+                        << " elements; loop over narrower tiles";
   return Type(vectorOf(tensor.getDimSize(0), tensor.getElementType()));
 }
 
-InFlightDiagnostic KernelLowering::refuse(Operation *op) { return op->emitOpError() << "cannot be lowered for a CPU: "; }
+InFlightDiagnostic KernelLowering::refuse(Operation *op) {
+  return op->emitOpError() << "cannot be lowered for a CPU: ";
+}
 
-Value KernelLowering::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value KernelLowering::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
 
-Value KernelLowering::zeros(Type type) { return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)); }
+Value KernelLowering::zeros(Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
 
 Value KernelLowering::toI64(Value value) {
   return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);

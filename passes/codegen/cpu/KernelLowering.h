@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes one `tile.kernel` anew as a function over a range of programs. It walks the kernel once, in order, and emits for each op; values
-// of the kernel are looked up in `values`. Loads that only `tile.dot` reads are not emitted where they stand: the dot
-// reads memory itself (a rank-2 tile never exists).
+// Writes one `tile.kernel` anew as a function over a range of programs. It walks the kernel once,
+// in order, and emits for each op; values of the kernel are looked up in `values`. Loads that only
+// `tile.dot` reads are not emitted where they stand: the dot reads memory itself (a rank-2 tile
+// never exists).
 #pragma once
 
 #include "dialects/tile/TileDialect.h"
@@ -18,7 +19,8 @@ public:
   KernelLowering(tile::KernelOp kernel, const CpuLevel &level)
       : kernel(kernel), level(level), builder(kernel), loc(kernel.getLoc()) {}
 
-  /// Emits the function beside the kernel. On failure the error is reported and the function erased.
+  /// Emits the function beside the kernel. On failure the error is reported and the function
+  /// erased.
   mlir::FailureOr<mlir::LLVM::LLVMFuncOp> run();
 
 private:
@@ -66,7 +68,8 @@ private:
   mlir::Value productPairs(mlir::Value weights, mlir::Value bytes);
   mlir::Value dot4ByHalves(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
   mlir::Value dot4ByByte(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
-  mlir::Value callOnBytes(llvm::StringRef name, mlir::Value sum, mlir::Value weights, mlir::Value bytes);
+  mlir::Value callOnBytes(llvm::StringRef name, mlir::Value sum, mlir::Value weights,
+                          mlir::Value bytes);
   mlir::Value addProductsOfHalves(mlir::Value sum, mlir::Value a, mlir::Value b);
   mlir::Value splat(mlir::VectorType type, int64_t value);
 
@@ -74,7 +77,8 @@ private:
   mlir::LogicalResult lowerDot(tile::DotOp op);
   void lowerDotBy(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows);
   void lowerDotByTransposed(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows);
-  Values sumOverK(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows, llvm::ArrayRef<int64_t> widths, Values sums);
+  Values sumOverK(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows,
+                  llvm::ArrayRef<int64_t> widths, Values sums);
   Values laneSums(tile::DotOp op, mlir::Value matrix, mlir::Value row, int64_t count);
   mlir::Value rowAddress(tile::DotOp op, mlir::Value row);
   static bool readsInPlace(tile::LoadOp load, tile::DotOp dot);
@@ -83,7 +87,9 @@ private:
   mlir::Value zeros(mlir::Type type);
   mlir::Value toI64(mlir::Value index);
   mlir::Value lookup(mlir::Value value) { return values.lookup(value); }
-  mlir::VectorType vectorOf(int64_t width, mlir::Type element) { return mlir::VectorType::get({width}, element); }
+  mlir::VectorType vectorOf(int64_t width, mlir::Type element) {
+    return mlir::VectorType::get({width}, element);
+  }
 
   tile::KernelOp kernel;
   const CpuLevel &level;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tile.dot` as register blocks of fused multiply-adds that read the matrix from memory. Which rows and columns share a
-// block is free: an element's own chain of additions is the one that TileOps.td states, so the bits do not depend on it.
+// `tile.dot` as register blocks of fused multiply-adds that read the matrix from memory. Which rows
+// and columns share a block is free: an element's own chain of additions is the one that TileOps.td
+// states, so the bits do not depend on it.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,16 +20,20 @@ static constexpr int64_t kStraightVectors = 8;
 
 bool llmc::cpu::isUnchangedUntil(LoadOp load, DotOp dot) {
   Operation *end = load->getBlock()->findAncestorOpInBlock(*dot);
-  auto stores = [](Operation *op) { return op->walk([](StoreOp) { return WalkResult::interrupt(); }).wasInterrupted(); };
+  auto stores = [](Operation *op) {
+    return op->walk([](StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
   for (Operation *op = load->getNextNode(); op != end; op = op->getNextNode())
     if (stores(op))
       return false;
   return end == dot || !stores(end);
 }
 
-/// Whether `dot` can take the elements of its row from memory. A masked row can only where the dot stops at the same place.
+/// Whether `dot` can take the elements of its row from memory. A masked row can only where the dot
+/// stops at the same place.
 bool KernelLowering::readsInPlace(LoadOp load, DotOp dot) {
-  if (dot.getMatrix() == load.getResult() || llvm::is_contained(dot.getAccumulators(), load.getResult()))
+  if (dot.getMatrix() == load.getResult() ||
+      llvm::is_contained(dot.getAccumulators(), load.getResult()))
     return false;
   if (load.getValid() && (dot.getTransposed() || load.getValid() != dot.getValid()))
     return false;
@@ -53,11 +58,13 @@ Value KernelLowering::rowAddress(DotOp op, Value row) {
 
 LogicalResult KernelLowering::lowerDot(DotOp op) {
   auto matrix = op.getMatrix().getDefiningOp<LoadOp>();
-  for (Value operand : ValueRange{op.getRows().front(), op.getMatrix(), op.getAccumulators().front()})
+  for (Value operand :
+       ValueRange{op.getRows().front(), op.getMatrix(), op.getAccumulators().front()})
     if (!cast<RankedTensorType>(operand.getType()).getElementType().isF32())
       return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
   if (!isUnchangedUntil(matrix, op)) {
-    InFlightDiagnostic error = refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
+    InFlightDiagnostic error =
+        refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
     error.attachNote(matrix.getLoc()) << "the matrix is loaded here, but read by the dot";
     return error;
   }
@@ -80,11 +87,13 @@ static int64_t lineStride(DotOp op) {
   return view.getStride(view.getRank() - 2);
 }
 
-/// Cuts columns into registers, and rows x columns into blocks whose sums stay in registers: as many columns as possible,
-/// because each broadcast element of a row is then used for more of them.
+/// Cuts columns into registers, and rows x columns into blocks whose sums stay in registers: as
+/// many columns as possible, because each broadcast element of a row is then used for more of them.
 void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
-  int64_t columns = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0), lanes = level.lanes();
-  int64_t registers = llvm::divideCeil(columns, lanes), rowCount = int64_t(rows.size()), budget = level.vectorRegisters - 4;
+  int64_t columns = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0),
+          lanes = level.lanes();
+  int64_t registers = llvm::divideCeil(columns, lanes), rowCount = int64_t(rows.size()),
+          budget = level.vectorRegisters - 4;
   int64_t across = registers;
   while (across > 1 && across * rowCount > budget)
     across = (across + 1) / 2;
@@ -100,8 +109,10 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
       Values inits;
       for (int64_t row = firstRow; row < endRow; ++row)
         for (auto [r, width] : llvm::enumerate(widths))
-          inits.push_back(slice(lookup(op.getAccumulators()[row]), (first + int64_t(r)) * lanes, width));
-      Values done = sumOverK(op, offsetBy(matrix, builder.getF32Type(), first * lanes), someRows, widths, inits);
+          inits.push_back(
+              slice(lookup(op.getAccumulators()[row]), (first + int64_t(r)) * lanes, width));
+      Values done = sumOverK(op, offsetBy(matrix, builder.getF32Type(), first * lanes), someRows,
+                             widths, inits);
       for (auto [i, sum] : llvm::enumerate(done))
         sums[firstRow + int64_t(i / widths.size())].push_back(sum);
     }
@@ -110,12 +121,16 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
     values.map(result, join(sums[row]));
 }
 
-/// sums[row][piece] += row[k] * matrix[k, piece], k ascending: a loop in steps of kUnroll, then what is left.
-KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRange rows, ArrayRef<int64_t> widths, Values sums) {
+/// sums[row][piece] += row[k] * matrix[k, piece], k ascending: a loop in steps of kUnroll, then
+/// what is left.
+KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRange rows,
+                                                ArrayRef<int64_t> widths, Values sums) {
   Type f32 = builder.getF32Type();
-  int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0), stride = lineStride(op);
+  int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0),
+          stride = lineStride(op);
   auto addSteps = [&](Value k, int64_t offset, int64_t steps, Values sums) {
-    Value line = k ? offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, k, index(stride))) : matrix;
+    Value line =
+        k ? offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, k, index(stride))) : matrix;
     Values elements;
     for (Value row : rows)
       elements.push_back(k ? offsetBy(row, f32, k) : row);
@@ -130,7 +145,8 @@ KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRan
         column += width;
         for (auto [row, scalar] : llvm::enumerate(scalars)) {
           Value &sum = sums[row * widths.size() + piece];
-          sum = math::FmaOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, scalar), b, sum);
+          sum = math::FmaOp::create(
+              builder, loc, vector::BroadcastOp::create(builder, loc, type, scalar), b, sum);
         }
       }
     }
@@ -140,7 +156,8 @@ KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRan
     OpBuilder::InsertionGuard guard(builder);
     auto loop = scf::ForOp::create(builder, loc, from, to, index(steps), inits);
     builder.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(builder, loc, addSteps(loop.getInductionVar(), 0, steps, Values(loop.getRegionIterArgs())));
+    scf::YieldOp::create(
+        builder, loc, addSteps(loop.getInductionVar(), 0, steps, Values(loop.getRegionIterArgs())));
     return Values(loop.getResults());
   };
   if (op.getValid()) {
@@ -155,13 +172,16 @@ KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRan
   return addSteps(Value(), whole, depth - whole, addLoop(index(0), index(whole), kUnroll, sums));
 }
 
-/// Some lines of the matrix at a time, each with its own lanes; their trees are then summed together.
+/// Some lines of the matrix at a time, each with its own lanes; their trees are then summed
+/// together.
 void KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ValueRange rows) {
   Type f32 = builder.getF32Type();
-  int64_t lines = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0), lanes = op.getLanes();
+  int64_t lines = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0),
+          lanes = op.getLanes();
   int64_t registers = llvm::divideCeil(lanes, int64_t(level.lanes()));
   int64_t together = 1;
-  while (together * 2 <= lanes && lines % (together * 2) == 0 && together * 2 * registers <= level.vectorRegisters / 2)
+  while (together * 2 <= lanes && lines % (together * 2) == 0 &&
+         together * 2 * registers <= level.vectorRegisters / 2)
     together *= 2;
   Values sums;
   for (size_t row = 0; row < rows.size(); ++row)
@@ -171,7 +191,8 @@ void KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ValueRange row
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value n = loop.getInductionVar();
-    Value line = offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, n, index(lineStride(op))));
+    Value line =
+        offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, n, index(lineStride(op))));
     for (auto [row, sum] : llvm::zip(rows, sums))
       store(sumRows(laneSums(op, line, row, together)), offsetBy(sum, f32, n));
   }
@@ -182,17 +203,20 @@ void KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ValueRange row
   }
 }
 
-/// lanes[line][l] = sum over k = l, l + lanes, ... of row[k] * matrix[line, k], for `count` lines from `matrix` on.
+/// lanes[line][l] = sum over k = l, l + lanes, ... of row[k] * matrix[line, k], for `count` lines
+/// from `matrix` on.
 KernelLowering::Values KernelLowering::laneSums(DotOp op, Value matrix, Value row, int64_t count) {
   Type f32 = builder.getF32Type();
-  int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0), stride = lineStride(op);
+  int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0),
+          stride = lineStride(op);
   int64_t lanes = op.getLanes(), vectors = depth / lanes;
   VectorType type = vectorOf(lanes, f32);
   auto addVectors = [&](Value line, Value row, int64_t first, int64_t steps, Values sums) {
     for (int64_t i = first; i < first + steps; ++i) {
       Value a = load(type, offsetBy(row, f32, i * lanes));
       for (int64_t n = 0; n < count; ++n)
-        sums[n] = math::FmaOp::create(builder, loc, a, load(type, offsetBy(line, f32, n * stride + i * lanes)), sums[n]);
+        sums[n] = math::FmaOp::create(
+            builder, loc, a, load(type, offsetBy(line, f32, n * stride + i * lanes)), sums[n]);
     }
     return sums;
   };
@@ -200,12 +224,14 @@ KernelLowering::Values KernelLowering::laneSums(DotOp op, Value matrix, Value ro
   if (vectors <= kStraightVectors)
     return addVectors(matrix, row, 0, vectors, sums);
   int64_t whole = vectors / kUnroll * kUnroll;
-  auto loop = scf::ForOp::create(builder, loc, index(0), index(whole * lanes), index(kUnroll * lanes), sums);
+  auto loop = scf::ForOp::create(builder, loc, index(0), index(whole * lanes),
+                                 index(kUnroll * lanes), sums);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value k = loop.getInductionVar();
-    Values next = addVectors(offsetBy(matrix, f32, k), offsetBy(row, f32, k), 0, kUnroll, Values(loop.getRegionIterArgs()));
+    Values next = addVectors(offsetBy(matrix, f32, k), offsetBy(row, f32, k), 0, kUnroll,
+                             Values(loop.getRegionIterArgs()));
     scf::YieldOp::create(builder, loc, next);
   }
   return addVectors(matrix, row, whole, vectors - whole, Values(loop.getResults()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tile.dot4`: vpdpbusd where the level has it; else products of 16-bit halves, or of bytes where they cannot saturate.
+// `tile.dot4`: vpdpbusd where the level has it; else products of 16-bit halves, or of bytes where
+// they cannot saturate.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/codegen/cpu/KernelLowering.h"
@@ -9,22 +10,29 @@ using namespace mlir;
 using namespace llmc::cpu;
 using namespace llmc::tile;
 
-/// The largest sum of signed 16 bits; products of bytes are summed in pairs, with saturation, into those.
+/// The largest sum of signed 16 bits; products of bytes are summed in pairs, with saturation, into
+/// those.
 static constexpr int64_t kLargest16 = 32767;
 
 /// How many pairs of byte products fit into 16 bits: 0 where not even one does.
-static int64_t pairsThatFit(int64_t bits) { return kLargest16 / (2 * 128 * ((int64_t(1) << bits) - 1)); }
+static int64_t pairsThatFit(int64_t bits) {
+  return kLargest16 / (2 * 128 * ((int64_t(1) << bits) - 1));
+}
 
 /// The dot4 that alone takes these results, as its accumulators.
 static Dot4Op nextInChain(Dot4Op op) {
-  auto next = op.getResult(0).hasOneUse() ? dyn_cast<Dot4Op>(*op.getResult(0).user_begin()) : Dot4Op();
-  if (!next || next.getBits() != op.getBits() || next->getBlock() != op->getBlock() || !llvm::equal(next.getAccumulators(), op.getResults()))
+  auto next =
+      op.getResult(0).hasOneUse() ? dyn_cast<Dot4Op>(*op.getResult(0).user_begin()) : Dot4Op();
+  if (!next || next.getBits() != op.getBits() || next->getBlock() != op->getBlock() ||
+      !llvm::equal(next.getAccumulators(), op.getResults()))
     return {};
-  return llvm::all_of(op.getResults(), [](Value result) { return result.hasOneUse(); }) ? next : Dot4Op();
+  return llvm::all_of(op.getResults(), [](Value result) { return result.hasOneUse(); }) ? next
+                                                                                        : Dot4Op();
 }
 
-/// Lowered at the end of a chain, all links at once: integer sums are exact in any order, so that several products may be
-/// added in 16 bits first. One register of weights at a time serves all rows.
+/// Lowered at the end of a chain, all links at once: integer sums are exact in any order, so that
+/// several products may be added in 16 bits first. One register of weights at a time serves all
+/// rows.
 void KernelLowering::lowerDot4(Dot4Op op) {
   if (nextInChain(op))
     return;
@@ -35,20 +43,27 @@ void KernelLowering::lowerDot4(Dot4Op op) {
     chain.push_back(before);
   }
   std::reverse(chain.begin(), chain.end());
-  int64_t width = cast<RankedTensorType>(op.getWeights().getType()).getDimSize(0), lanes = level.lanes(), held = 0;
-  int64_t fits = level.hasByteDot() ? 0 : pairsThatFit(op.getBits()); // products that may be added before they are widened
+  int64_t width = cast<RankedTensorType>(op.getWeights().getType()).getDimSize(0),
+          lanes = level.lanes(), held = 0;
+  int64_t fits =
+      level.hasByteDot()
+          ? 0
+          : pairsThatFit(op.getBits()); // products that may be added before they are widened
   size_t rows = op.getRows().size();
   Pieces sums(rows), pairs(rows);
   for (size_t row = 0; row < rows; ++row)
     for (int64_t first = 0; first < width; first += lanes)
-      sums[row].push_back(slice(lookup(chain.front().getAccumulators()[row]), first, std::min(lanes, width - first)));
+      sums[row].push_back(slice(lookup(chain.front().getAccumulators()[row]), first,
+                                std::min(lanes, width - first)));
   for (Dot4Op link : chain) {
     bool widen = ++held == fits || link == op;
     for (size_t piece = 0; piece < sums.front().size(); ++piece)
       for (size_t row = 0; row < rows; ++row) {
         Value &sum = sums[row][piece];
-        int64_t first = int64_t(piece) * lanes, count = cast<VectorType>(sum.getType()).getDimSize(0);
-        Value weights = slice(lookup(link.getWeights()), first, count), bytes = slice(lookup(link.getRows()[row]), first, count);
+        int64_t first = int64_t(piece) * lanes,
+                count = cast<VectorType>(sum.getType()).getDimSize(0);
+        Value weights = slice(lookup(link.getWeights()), first, count),
+              bytes = slice(lookup(link.getRows()[row]), first, count);
         if (count != lanes || fits == 0) {
           sum = dot4(weights, bytes, sum);
           continue;
@@ -72,7 +87,8 @@ void KernelLowering::lowerDot4(Dot4Op op) {
 Value KernelLowering::dot4(Value weights, Value bytes, Value sum) {
   if (cast<VectorType>(sum.getType()).getDimSize(0) != int64_t(level.lanes()))
     return dot4ByByte(weights, bytes, sum);
-  return level.hasByteDot() ? callOnBytes("llvm.x86.avx512.vpdpbusd.512", sum, weights, bytes) : dot4ByHalves(weights, bytes, sum);
+  return level.hasByteDot() ? callOnBytes("llvm.x86.avx512.vpdpbusd.512", sum, weights, bytes)
+                            : dot4ByHalves(weights, bytes, sum);
 }
 
 static VectorType recast(VectorType type, OpBuilder &builder, unsigned bits) {
@@ -81,36 +97,50 @@ static VectorType recast(VectorType type, OpBuilder &builder, unsigned bits) {
 
 Value KernelLowering::callOnBytes(StringRef name, Value sum, Value weights, Value bytes) {
   Type type = recast(cast<VectorType>(sum.getType()), builder, 8);
-  Value w = LLVM::BitcastOp::create(builder, loc, type, weights), v = LLVM::BitcastOp::create(builder, loc, type, bytes);
-  return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(), builder.getStringAttr(name), ValueRange{sum, w, v}).getResults();
+  Value w = LLVM::BitcastOp::create(builder, loc, type, weights),
+        v = LLVM::BitcastOp::create(builder, loc, type, bytes);
+  return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(), builder.getStringAttr(name),
+                                       ValueRange{sum, w, v})
+      .getResults();
 }
 
 Value KernelLowering::splat(VectorType type, int64_t value) {
-  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getIntegerAttr(type.getElementType(), value)));
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type, builder.getIntegerAttr(type.getElementType(), value)));
 }
 
 /// sum + a[2i] * b[2i] + a[2i + 1] * b[2i + 1] on signed 16-bit halves.
 Value KernelLowering::addProductsOfHalves(Value sum, Value a, Value b) {
-  StringRef name = level.vectorBytes == 64 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
-  Value products = LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(), builder.getStringAttr(name), ValueRange{a, b}).getResults();
+  StringRef name =
+      level.vectorBytes == 64 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
+  Value products = LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(),
+                                                 builder.getStringAttr(name), ValueRange{a, b})
+                       .getResults();
   return arith::AddIOp::create(builder, loc, sum, products);
 }
 
 /// Products of bytes, summed in pairs into 16 bits.
 Value KernelLowering::productPairs(Value weights, Value bytes) {
   auto type = cast<VectorType>(weights.getType());
-  StringRef name = level.vectorBytes == 64 ? "llvm.x86.avx512.pmaddubs.w.512" : "llvm.x86.avx2.pmadd.ub.sw";
+  StringRef name =
+      level.vectorBytes == 64 ? "llvm.x86.avx512.pmaddubs.w.512" : "llvm.x86.avx2.pmadd.ub.sw";
   Value w = LLVM::BitcastOp::create(builder, loc, recast(type, builder, 8), weights);
   Value v = LLVM::BitcastOp::create(builder, loc, recast(type, builder, 8), bytes);
-  return LLVM::CallIntrinsicOp::create(builder, loc, recast(type, builder, 16), builder.getStringAttr(name), ValueRange{w, v}).getResults();
+  return LLVM::CallIntrinsicOp::create(builder, loc, recast(type, builder, 16),
+                                       builder.getStringAttr(name), ValueRange{w, v})
+      .getResults();
 }
 
 /// Bytes of the weights may be up to 255: even and odd ones apart, as 16-bit halves.
 Value KernelLowering::dot4ByHalves(Value weights, Value bytes, Value sum) {
   VectorType type = recast(cast<VectorType>(sum.getType()), builder, 16);
-  Value eight = splat(type, 8), w = LLVM::BitcastOp::create(builder, loc, type, weights), v = LLVM::BitcastOp::create(builder, loc, type, bytes);
-  Value even = arith::AndIOp::create(builder, loc, w, splat(type, 255)), odd = arith::ShRUIOp::create(builder, loc, w, eight);
-  Value evenBytes = arith::ShRSIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, v, eight), eight);
+  Value eight = splat(type, 8), w = LLVM::BitcastOp::create(builder, loc, type, weights),
+        v = LLVM::BitcastOp::create(builder, loc, type, bytes);
+  Value even = arith::AndIOp::create(builder, loc, w, splat(type, 255)),
+        odd = arith::ShRUIOp::create(builder, loc, w, eight);
+  Value evenBytes =
+      arith::ShRSIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, v, eight), eight);
   Value oddBytes = arith::ShRSIOp::create(builder, loc, v, eight);
   return addProductsOfHalves(addProductsOfHalves(sum, even, evenBytes), odd, oddBytes);
 }
@@ -120,8 +150,10 @@ Value KernelLowering::dot4ByByte(Value weights, Value bytes, Value sum) {
   Value top = splat(type, 24);
   for (int64_t byte = 0; byte < 4; ++byte) {
     Value up = splat(type, 24 - 8 * byte);
-    Value w = arith::ShRUIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, weights, up), top);
-    Value v = arith::ShRSIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, bytes, up), top);
+    Value w =
+        arith::ShRUIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, weights, up), top);
+    Value v =
+        arith::ShRSIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, bytes, up), top);
     sum = arith::AddIOp::create(builder, loc, sum, arith::MulIOp::create(builder, loc, w, v));
   }
   return sum;

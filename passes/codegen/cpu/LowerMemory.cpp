@@ -11,35 +11,43 @@ using namespace mlir;
 using namespace llmc::cpu;
 using namespace llmc::tile;
 
-/// Views promise the alignment of an element, no more; unaligned vector loads cost nothing where they stay in a cache line.
+/// Views promise the alignment of an element, no more; unaligned vector loads cost nothing where
+/// they stay in a cache line.
 static constexpr unsigned kAlignment = 4;
 
 Value KernelLowering::offsetBy(Value pointer, Type element, Value offset) {
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{toI64(offset)});
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer,
+                             ArrayRef<LLVM::GEPArg>{toI64(offset)});
 }
 
 Value KernelLowering::offsetBy(Value pointer, Type element, int64_t offset) {
   if (offset == 0)
     return pointer;
-  Value constant = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(offset));
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{constant});
+  Value constant = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                            builder.getI64IntegerAttr(offset));
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer,
+                             ArrayRef<LLVM::GEPArg>{constant});
 }
 
 /// `invariant`: nothing writes there while the kernel runs (the descriptor, the tables).
 Value KernelLowering::load(Type type, Value pointer, bool invariant) {
   unsigned alignment = isa<VectorType>(type) ? kAlignment : 0;
-  return LLVM::LoadOp::create(builder, loc, type, pointer, alignment, /*isVolatile=*/false, /*isNonTemporal=*/false, invariant);
+  return LLVM::LoadOp::create(builder, loc, type, pointer, alignment, /*isVolatile=*/false,
+                              /*isNonTemporal=*/false, invariant);
 }
 
 void KernelLowering::store(Value value, Value pointer) {
-  LLVM::StoreOp::create(builder, loc, value, pointer, isa<VectorType>(value.getType()) ? kAlignment : 0);
+  LLVM::StoreOp::create(builder, loc, value, pointer,
+                        isa<VectorType>(value.getType()) ? kAlignment : 0);
 }
 
 Value KernelLowering::addressOf(ViewType view, Value base, ValueRange indices) {
   Value offset;
   for (auto [dimension, position] : llvm::enumerate(indices)) {
     int64_t stride = view.getStride(int64_t(dimension));
-    Value part = stride == 1 ? position : arith::MulIOp::create(builder, loc, position, index(stride)).getResult();
+    Value part = stride == 1
+                     ? position
+                     : arith::MulIOp::create(builder, loc, position, index(stride)).getResult();
     offset = offset ? arith::AddIOp::create(builder, loc, offset, part).getResult() : part;
   }
   return offsetBy(base, view.getElementType(), offset);
@@ -65,7 +73,8 @@ Value KernelLowering::prefixMask(Value valid, int64_t width) {
   SmallVector<int32_t> lanes;
   for (int64_t i = 0; i < width; ++i)
     lanes.push_back(int32_t(i));
-  Value iota = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vectorOf(width, i32), ArrayRef<int32_t>(lanes)));
+  Value iota = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(vectorOf(width, i32), ArrayRef<int32_t>(lanes)));
   Value bound = vector::BroadcastOp::create(builder, loc, iota.getType(), count);
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iota, bound);
 }
@@ -91,8 +100,9 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
     return failure();
   Value loaded;
   if (op.getValid())
-    loaded = LLVM::MaskedLoadOp::create(builder, loc, *type, addressOf(op), prefixMask(lookup(op.getValid()), tile.getDimSize(0)),
-                                        zeros(*type), builder.getI32IntegerAttr(kAlignment), /*nontemporal=*/nullptr);
+    loaded = LLVM::MaskedLoadOp::create(
+        builder, loc, *type, addressOf(op), prefixMask(lookup(op.getValid()), tile.getDimSize(0)),
+        zeros(*type), builder.getI32IntegerAttr(kAlignment), /*nontemporal=*/nullptr);
   else
     loaded = load(*type, addressOf(op));
   values.map(op.getResult(), loaded);
@@ -103,12 +113,15 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   Values indices;
   for (Value position : op.getIndices())
     indices.push_back(lookup(position));
-  Value value = lookup(op.getValue()), place = addressOf(op.getView().getType(), lookup(op.getView()), indices);
+  Value value = lookup(op.getValue()),
+        place = addressOf(op.getView().getType(), lookup(op.getView()), indices);
   auto vector = dyn_cast<VectorType>(value.getType());
   if (op.getValid() && !vector)
     return refuse(op) << "found valid on one element, expected a tile";
   if (op.getValid())
-    LLVM::MaskedStoreOp::create(builder, loc, value, place, prefixMask(lookup(op.getValid()), vector.getDimSize(0)), kAlignment);
+    LLVM::MaskedStoreOp::create(builder, loc, value, place,
+                                prefixMask(lookup(op.getValid()), vector.getDimSize(0)),
+                                kAlignment);
   else
     store(value, place);
   return success();
@@ -120,7 +133,8 @@ Value KernelLowering::stepField(size_t offset, Type type) {
 
 void KernelLowering::lowerExtent(ExtentOp op) {
   auto count = [&](size_t offset) -> Value {
-    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), stepField(offset, builder.getI32Type()));
+    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                        stepField(offset, builder.getI32Type()));
   };
   switch (op.getExtent()) {
   case Extent::One:
@@ -158,7 +172,8 @@ void KernelLowering::lowerStepRead(StepReadOp op) {
   Type i32 = builder.getI32Type();
   Value array = stepField(offsetOf(op.getField()), step.getType());
   Value element = load(i32, offsetBy(array, i32, lookup(op.getIndex())), /*invariant=*/true);
-  values.map(op.getResult(), arith::IndexCastOp::create(builder, loc, builder.getIndexType(), element).getResult());
+  values.map(op.getResult(),
+             arith::IndexCastOp::create(builder, loc, builder.getIndexType(), element).getResult());
 }
 
 /// block = pages[sequence_page[sequence] + chunk / page_chunks] * page_chunks + chunk % page_chunks
@@ -172,24 +187,35 @@ void KernelLowering::lowerKVChunk(KVChunkOp op) {
   Value pageOfSequence = arith::DivUIOp::create(builder, loc, chunk, pageChunks);
   Value within = arith::RemUIOp::create(builder, loc, chunk, pageChunks);
   Value firstPages = stepField(offsetof(llmc_step, sequence_page), step.getType());
-  Value firstPage = load(i32, offsetBy(firstPages, i32, lookup(op.getSequence())), /*invariant=*/true);
-  Value pageIndex = arith::AddIOp::create(builder, loc, arith::IndexCastOp::create(builder, loc, indexType, firstPage),
-                                          arith::IndexCastUIOp::create(builder, loc, indexType, pageOfSequence));
+  Value firstPage =
+      load(i32, offsetBy(firstPages, i32, lookup(op.getSequence())), /*invariant=*/true);
+  Value pageIndex = arith::AddIOp::create(
+      builder, loc, arith::IndexCastOp::create(builder, loc, indexType, firstPage),
+      arith::IndexCastUIOp::create(builder, loc, indexType, pageOfSequence));
   Value pages = stepField(offsetof(llmc_step, pages), step.getType());
   Value page = load(i32, offsetBy(pages, i32, pageIndex), /*invariant=*/true);
-  auto wide = [&](Value value) -> Value { return arith::IndexCastUIOp::create(builder, loc, indexType, value); };
-  Value block = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, wide(page), wide(pageChunks)), wide(within));
-  int64_t width = kv.getWidth(key), headElements = kv.getTokenMajor() ? width : width * KVType::kChunk;
-  Value base = offsetBy(lookup(op.getKv()), i8, arith::MulIOp::create(builder, loc, block, index(kv.getBlock())));
+  auto wide = [&](Value value) -> Value {
+    return arith::IndexCastUIOp::create(builder, loc, indexType, value);
+  };
+  Value block = arith::AddIOp::create(
+      builder, loc, arith::MulIOp::create(builder, loc, wide(page), wide(pageChunks)),
+      wide(within));
+  int64_t width = kv.getWidth(key),
+          headElements = kv.getTokenMajor() ? width : width * KVType::kChunk;
+  Value base = offsetBy(lookup(op.getKv()), i8,
+                        arith::MulIOp::create(builder, loc, block, index(kv.getBlock())));
   base = offsetBy(base, i8, key ? 0 : kv.getKeyBytes());
   values.map(op.getResult(), offsetBy(base, builder.getF32Type(),
-                                      arith::MulIOp::create(builder, loc, lookup(op.getHead()), index(headElements))));
+                                      arith::MulIOp::create(builder, loc, lookup(op.getHead()),
+                                                            index(headElements))));
 }
 
 /// Memory of this program for `elements` floats, taken once per call.
 Value KernelLowering::stackBuffer(int64_t elements) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop);
-  Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(elements));
-  return LLVM::AllocaOp::create(builder, loc, step.getType(), builder.getF32Type(), count, /*alignment=*/64);
+  Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                         builder.getI64IntegerAttr(elements));
+  return LLVM::AllocaOp::create(builder, loc, step.getType(), builder.getF32Type(), count,
+                                /*alignment=*/64);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Broadcasts, and the trees by which lanes are summed: TileOps.td fixes them, so the bits are the same on every level.
+// Broadcasts, and the trees by which lanes are summed: TileOps.td fixes them, so the bits are the
+// same on every level.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/codegen/cpu/KernelLowering.h"
@@ -12,7 +13,8 @@ using namespace llmc::tile;
 void KernelLowering::lowerBroadcast(BroadcastOp op) {
   auto tile = cast<RankedTensorType>(op.getResult().getType());
   Type type = vectorOf(tile.getDimSize(0), tile.getElementType());
-  values.map(op.getResult(), vector::BroadcastOp::create(builder, loc, type, lookup(op.getValue())).getResult());
+  values.map(op.getResult(),
+             vector::BroadcastOp::create(builder, loc, type, lookup(op.getValue())).getResult());
 }
 
 void KernelLowering::lowerIota(IotaOp op) {
@@ -20,17 +22,19 @@ void KernelLowering::lowerIota(IotaOp op) {
   SmallVector<int32_t> lanes;
   for (int64_t i = 0; i < width; ++i)
     lanes.push_back(int32_t(i));
-  auto elements = DenseElementsAttr::get(vectorOf(width, builder.getI32Type()), ArrayRef<int32_t>(lanes));
+  auto elements =
+      DenseElementsAttr::get(vectorOf(width, builder.getI32Type()), ArrayRef<int32_t>(lanes));
   values.map(op.getResult(), arith::ConstantOp::create(builder, loc, elements).getResult());
 }
 
-/// maximumf and minimumf, not maxnumf: a NaN must survive to where it can be seen, and -0 < +0 makes the result
-/// independent of the order of its operands.
+/// maximumf and minimumf, not maxnumf: a NaN must survive to where it can be seen, and -0 < +0
+/// makes the result independent of the order of its operands.
 Value KernelLowering::combine(Reduction kind, Value a, Value b) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
   switch (kind) {
   case Reduction::Add:
-    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult() : arith::AddIOp::create(builder, loc, a, b).getResult();
+    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
+                   : arith::AddIOp::create(builder, loc, a, b).getResult();
   case Reduction::Max:
     return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
                    : arith::MaxSIOp::create(builder, loc, a, b).getResult();
@@ -53,7 +57,8 @@ void KernelLowering::lowerReduce(ReduceOp op) {
     Value second = vector::ShuffleOp::create(builder, loc, rest, rest, high);
     rest = combine(op.getReduction(), first, second);
   }
-  values.map(op.getResult(), vector::ExtractOp::create(builder, loc, rest, ArrayRef<int64_t>{0}).getResult());
+  values.map(op.getResult(),
+             vector::ExtractOp::create(builder, loc, rest, ArrayRef<int64_t>{0}).getResult());
 }
 
 /// A vector holding one group of still unsummed lanes for each of some rows.
@@ -64,9 +69,10 @@ struct Groups {
 };
 } // namespace
 
-/// The halving tree of each of the rows at once; element r of the result is the sum of row r. At each level two vectors are
-/// shuffled into one with the lower and one with the upper halves of all their groups, then added: the same additions as
-/// row by row, with a fraction of the shuffles. A power of two of rows, no more than lanes.
+/// The halving tree of each of the rows at once; element r of the result is the sum of row r. At
+/// each level two vectors are shuffled into one with the lower and one with the upper halves of all
+/// their groups, then added: the same additions as row by row, with a fraction of the shuffles. A
+/// power of two of rows, no more than lanes.
 Value KernelLowering::sumRows(Values rows) {
   SmallVector<Groups> parts;
   for (auto [i, row] : llvm::enumerate(rows))
@@ -77,7 +83,8 @@ Value KernelLowering::sumRows(Values rows) {
     SmallVector<Groups> next;
     for (int64_t p = 0; p < std::max<int64_t>(pairs, 1); ++p) {
       Groups &a = parts[p], &b = parts[pairs ? p + pairs : p];
-      // Last level: two groups of a, two of b, as one shufps does it. Else alternately, as unpcklpd does it.
+      // Last level: two groups of a, two of b, as one shufps does it. Else alternately, as unpcklpd
+      // does it.
       int64_t run = half == 1 && a.rows.size() >= 2 ? 2 : 1;
       SmallVector<int64_t> low, high, order;
       auto take = [&](Groups &from, int64_t base, int64_t group) {
@@ -121,7 +128,8 @@ Value KernelLowering::join(Values pieces) {
   while (pieces.size() > 1) {
     Values next;
     for (size_t i = 0; i + 1 < pieces.size(); i += 2) {
-      int64_t width = cast<VectorType>(pieces[i].getType()).getDimSize(0) + cast<VectorType>(pieces[i + 1].getType()).getDimSize(0);
+      int64_t width = cast<VectorType>(pieces[i].getType()).getDimSize(0) +
+                      cast<VectorType>(pieces[i + 1].getType()).getDimSize(0);
       SmallVector<int64_t> lanes;
       for (int64_t lane = 0; lane < width; ++lane)
         lanes.push_back(lane);

@@ -10,11 +10,13 @@ static float sumLanes(__m256 v) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-void handRmsNorm(const float *x, const float *weight, float *y, int width, uint32_t begin, uint32_t end) {
+void handRmsNorm(const float *x, const float *weight, float *y, int width, uint32_t begin,
+                 uint32_t end) {
   for (uint32_t row = begin; row < end; ++row) {
     const float *in = x + size_t(row) * width;
     float *out = y + size_t(row) * width;
-    __m256 sums[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()};
+    __m256 sums[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                      _mm256_setzero_ps()};
     for (int i = 0; i < width; i += 32)
       for (int j = 0; j < 4; ++j) {
         __m256 v = _mm256_loadu_ps(in + i + 8 * j);
@@ -24,11 +26,13 @@ void handRmsNorm(const float *x, const float *weight, float *y, int width, uint3
     float sum = sumLanes(_mm256_add_ps(half0, half1));
     __m256 scale = _mm256_set1_ps(1.0f / std::sqrt(sum / float(width) + 1.0e-5f));
     for (int i = 0; i < width; i += 8)
-      _mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_mul_ps(_mm256_loadu_ps(in + i), scale), _mm256_loadu_ps(weight + i)));
+      _mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_mul_ps(_mm256_loadu_ps(in + i), scale),
+                                              _mm256_loadu_ps(weight + i)));
   }
 }
 
-void handGemv(const float *x, const float *panels, float *y, int depth, uint32_t begin, uint32_t end) {
+void handGemv(const float *x, const float *panels, float *y, int depth, uint32_t begin,
+              uint32_t end) {
   for (uint32_t panel = begin; panel < end; ++panel) {
     const float *b = panels + size_t(panel) * depth * 32;
     __m256 s0 = _mm256_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;
@@ -50,14 +54,16 @@ void handGemv(const float *x, const float *panels, float *y, int depth, uint32_t
 /// exp for x <= 0: 2^n times a polynomial in the remainder (degree 5, error about 1 ulp).
 static __m256 expNegative(__m256 x) {
   x = _mm256_max_ps(x, _mm256_set1_ps(-87.0f));
-  __m256 n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m256 n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)),
+                             _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   __m256 r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x);
   r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), r);
   __m256 p = _mm256_set1_ps(1.9875691e-4f);
   for (float c : {1.3981999e-3f, 8.3334519e-3f, 4.1665796e-2f, 1.6666665e-1f, 5.0000001e-1f})
     p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(c));
   p = _mm256_add_ps(_mm256_fmadd_ps(p, _mm256_mul_ps(r, r), r), _mm256_set1_ps(1.0f));
-  __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+  __m256i power =
+      _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
   return _mm256_mul_ps(p, _mm256_castsi256_ps(power));
 }
 
@@ -65,9 +71,11 @@ static __m256 expNegative(__m256 x) {
 static __m256 sumEight(const __m256 *v) {
   __m256 a[4], b[2];
   for (int i = 0; i < 4; ++i)
-    a[i] = _mm256_add_ps(_mm256_permute2f128_ps(v[i], v[i + 4], 0x20), _mm256_permute2f128_ps(v[i], v[i + 4], 0x31));
+    a[i] = _mm256_add_ps(_mm256_permute2f128_ps(v[i], v[i + 4], 0x20),
+                         _mm256_permute2f128_ps(v[i], v[i + 4], 0x31));
   for (int i = 0; i < 2; ++i)
-    b[i] = _mm256_add_ps(_mm256_shuffle_ps(a[i], a[i + 2], 0x44), _mm256_shuffle_ps(a[i], a[i + 2], 0xee));
+    b[i] = _mm256_add_ps(_mm256_shuffle_ps(a[i], a[i + 2], 0x44),
+                         _mm256_shuffle_ps(a[i], a[i + 2], 0xee));
   __m256 c = _mm256_hadd_ps(b[0], b[1]);
   return _mm256_shuffle_ps(c, c, 0xd8);
 }
@@ -82,7 +90,8 @@ static __m256 scoresOf(const __m256 *query, const float *keys) {
   return sumEight(sums);
 }
 
-void handAttention(const float *query, const float *keys, const float *values, float *y, int tokens, int64_t chunkStride) {
+void handAttention(const float *query, const float *keys, const float *values, float *y, int tokens,
+                   int64_t chunkStride) {
   __m256 q[8], all[8];
   for (int j = 0; j < 8; ++j) {
     q[j] = _mm256_loadu_ps(query + 8 * j);
@@ -123,10 +132,12 @@ void handAttention(const float *query, const float *keys, const float *values, f
     }
     float both = allMax > chunkMax ? allMax : chunkMax;
     __m256 factors = expNegative(_mm256_setr_ps(allMax - both, chunkMax - both, 0, 0, 0, 0, 0, 0));
-    float scaleAll = _mm256_cvtss_f32(factors), scaleChunk = _mm256_cvtss_f32(_mm256_permute_ps(factors, 1));
+    float scaleAll = _mm256_cvtss_f32(factors),
+          scaleChunk = _mm256_cvtss_f32(_mm256_permute_ps(factors, 1));
     allSum = allSum * scaleAll + sum * scaleChunk;
     for (int j = 0; j < 8; ++j)
-      all[j] = _mm256_add_ps(_mm256_mul_ps(all[j], _mm256_set1_ps(scaleAll)), _mm256_mul_ps(out[j], _mm256_set1_ps(scaleChunk)));
+      all[j] = _mm256_add_ps(_mm256_mul_ps(all[j], _mm256_set1_ps(scaleAll)),
+                             _mm256_mul_ps(out[j], _mm256_set1_ps(scaleChunk)));
     allMax = both;
   }
   for (int j = 0; j < 8; ++j)

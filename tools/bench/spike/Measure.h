@@ -64,5 +64,6 @@ inline void report(const Row &row) {
     worst = difference <= worst ? worst : difference; // a NaN stays
   }
   double time = median(times);
-  printf("| %-32s | %8.2f | %6.1f | %5.0f %% | %.1e |\n", row.name, time * 1e6, row.bytes / time * 1e-9, 100 * median(ratios), worst);
+  printf("| %-32s | %8.2f | %6.1f | %5.0f %% | %.1e |\n", row.name, time * 1e6,
+         row.bytes / time * 1e-9, 100 * median(ratios), worst);
 }

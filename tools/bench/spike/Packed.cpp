@@ -62,23 +62,31 @@ bool measurePacked(const TileKernels &kernels) {
   step.n_rows = kRows;
   const size_t matrix = size_t(kPanels) * kGroups * 160, copies = 64;
   Activations one = randomActivations(1, 8), many = randomActivations(kRows, 128);
-  std::vector<int32_t> int4 = randomBlocks(copies * kPanels * kGroups, 4), int8 = randomBlocks(size_t(kPanels) * kGroups, 8);
+  std::vector<int32_t> int4 = randomBlocks(copies * kPanels * kGroups, 4),
+                       int8 = randomBlocks(size_t(kPanels) * kGroups, 8);
   std::vector<float> tileOut(2048), handOut(2048), tileMany(kRows * 2048), handMany(kRows * 2048);
   size_t tileAt = 0, handAt = copies / 2;
   auto runTile = [&](size_t copy, uint32_t end) {
-    void *table[] = {one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix, tileOut.data()};
+    void *table[] = {one.words.data(), one.scales.data(), one.bias.data(),
+                     int4.data() + copy * matrix, tileOut.data()};
     gemv(table, slots, &step, 0, end);
   };
   auto runHand = [&](size_t copy, uint32_t end) {
-    handInt4Gemv(one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix, handOut.data(), kGroups, 0, end);
+    handInt4Gemv(one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix,
+                 handOut.data(), kGroups, 0, end);
   };
-  report({"int4 gemv 2048 x 2048, cold", [&] { runTile(tileAt++ % copies, kPanels); }, [&] { runHand(handAt++ % copies, kPanels); }, 4.0 * matrix,
-          &handOut, &handOut});
+  report({"int4 gemv 2048 x 2048, cold", [&] { runTile(tileAt++ % copies, kPanels); },
+          [&] { runHand(handAt++ % copies, kPanels); }, 4.0 * matrix, &handOut, &handOut});
   runTile(0, kPanels), runHand(0, kPanels);
-  report({"int4 gemv 2048 x 128, in cache", [&] { runTile(0, 4); }, [&] { runHand(0, 4); }, 4.0 * matrix / 16, &tileOut, &handOut});
-  void *manyTable[] = {many.words.data(), many.scales.data(), many.bias.data(), int8.data(), tileMany.data()};
+  report({"int4 gemv 2048 x 128, in cache", [&] { runTile(0, 4); }, [&] { runHand(0, 4); },
+          4.0 * matrix / 16, &tileOut, &handOut});
+  void *manyTable[] = {many.words.data(), many.scales.data(), many.bias.data(), int8.data(),
+                       tileMany.data()};
   report({"int8 gemm 256 x 2048 x 128", [&] { gemm(manyTable, slots, &step, 0, 4); },
-          [&] { handInt8Gemm(many.words.data(), many.scales.data(), many.bias.data(), int8.data(), handMany.data(), kRows, kGroups, 0, 4, kPanels); },
+          [&] {
+            handInt8Gemm(many.words.data(), many.scales.data(), many.bias.data(), int8.data(),
+                         handMany.data(), kRows, kGroups, 0, 4, kPanels);
+          },
           256.0 * 2048 * 128 * 2, &tileMany, &handMany}); // operations, not bytes
   return true;
 }

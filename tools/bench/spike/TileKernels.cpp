@@ -3,11 +3,11 @@
 // The compiler's kernel stage, then LLVM's in-process linker.
 #include "tools/bench/spike/TileKernels.h"
 #include "dialects/tile/TileDialect.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/codegen/cpu/EmitObject.h"
 #include "passes/codegen/cpu/Passes.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 using namespace mlir;
 
@@ -22,7 +22,8 @@ static std::string compile(const std::string &path, std::string &error) {
   if (!level)
     return "";
   DialectRegistry registry;
-  registry.insert<llmc::tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  registry
+      .insert<llmc::tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     error += diagnostic.str() + "\n";
@@ -46,7 +47,8 @@ TileKernels::TileKernels(const std::string &path, std::string &error) {
     error = llvm::toString(jit.takeError());
     return;
   }
-  if (llvm::Error failure = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, path))) {
+  if (llvm::Error failure =
+          (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, path))) {
     error = llvm::toString(std::move(failure));
     return;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spike of issue "The thin road": does the shared tile form reach hand-written intrinsics of the same layout? Both run in
-// turns on the same data, so that a busy machine slows both; the median of the ratios is printed as a table.
+// The spike of issue "The thin road": does the shared tile form reach hand-written intrinsics of
+// the same layout? Both run in turns on the same data, so that a busy machine slows both; the
+// median of the ratios is printed as a table.
 #include "tools/bench/spike/HandWritten.h"
 #include "tools/bench/spike/Measure.h"
 #include "tools/bench/spike/TileKernels.h"
@@ -14,20 +15,24 @@ int main(int argc, char **argv) {
   }
   std::string error;
   TileKernels kernels(argv[1], error);
-  llmc_kernel_fn norm = kernels.find("rms_norm"), gemv = kernels.find("gemv"), attention = kernels.find("attention");
+  llmc_kernel_fn norm = kernels.find("rms_norm"), gemv = kernels.find("gemv"),
+                 attention = kernels.find("attention");
   if (!norm || !gemv || !attention) {
     fprintf(stderr, "%s: error: no kernels: %s\n", argv[1], error.c_str());
     return 1;
   }
   const uint16_t slots[] = {0, 1, 2};
   llmc_step step = {};
-  printf("| kernel                           | tile, us |  GB/s | tile / hand | largest difference |\n|---|---|---|---|---|\n");
+  printf("| kernel                           | tile, us |  GB/s | tile / hand | largest difference "
+         "|\n|---|---|---|---|---|\n");
 
   const int width = 2048;
-  std::vector<float> x = randomFloats(64 * width), weight = randomFloats(width), tileY(64 * width), handY(64 * width);
+  std::vector<float> x = randomFloats(64 * width), weight = randomFloats(width), tileY(64 * width),
+                     handY(64 * width);
   void *normTable[] = {x.data(), weight.data(), tileY.data()};
   report({"rms_norm 64 x 2048", [&] { norm(normTable, slots, &step, 0, 64); },
-          [&] { handRmsNorm(x.data(), weight.data(), handY.data(), width, 0, 64); }, 64.0 * width * 8, &tileY, &handY});
+          [&] { handRmsNorm(x.data(), weight.data(), handY.data(), width, 0, 64); },
+          64.0 * width * 8, &tileY, &handY});
 
   // Weights from memory: sixteen matrices in turn, 256 MiB; and one that stays in the cache.
   const size_t matrix = size_t(2048) * 2048;
@@ -38,10 +43,15 @@ int main(int argc, char **argv) {
             void *table[] = {x.data(), panels.data() + (tileAt++ % 16) * matrix, tileOut.data()};
             gemv(table, slots, &step, 0, 64);
           },
-          [&] { handGemv(x.data(), panels.data() + (handAt++ % 16) * matrix, handOut.data(), 2048, 0, 64); }, 4.0 * matrix, &handOut, &handOut});
+          [&] {
+            handGemv(x.data(), panels.data() + (handAt++ % 16) * matrix, handOut.data(), 2048, 0,
+                     64);
+          },
+          4.0 * matrix, &handOut, &handOut});
   void *gemvTable[] = {x.data(), panels.data(), tileOut.data()};
   report({"gemv f32 2048 x 32, in cache", [&] { gemv(gemvTable, slots, &step, 0, 1); },
-          [&] { handGemv(x.data(), panels.data(), handOut.data(), 2048, 0, 1); }, 4.0 * 2048 * 32, &handOut, &handOut});
+          [&] { handGemv(x.data(), panels.data(), handOut.data(), 2048, 0, 1); }, 4.0 * 2048 * 32,
+          &handOut, &handOut});
   gemv(gemvTable, slots, &step, 0, 64);
   handGemv(x.data(), panels.data(), handOut.data(), 2048, 0, 64);
   if (tileOut != handOut)
@@ -49,16 +59,22 @@ int main(int argc, char **argv) {
 
   const int tokens = 1000, chunks = 16;
   const int64_t block = 2 * 64 * 64;
-  std::vector<float> query = randomFloats(64), cache = randomFloats(chunks * block), tileHead(64), handHead(64);
+  std::vector<float> query = randomFloats(64), cache = randomFloats(chunks * block), tileHead(64),
+                     handHead(64);
   std::vector<uint32_t> pages(chunks);
   for (int i = 0; i < chunks; ++i)
     pages[i] = uint32_t(i);
   int32_t position = tokens - 1, zero = 0;
   step.n_rows = step.n_sequences = step.page_chunks = 1;
-  step.positions = &position, step.row_sequence = &zero, step.sequence_page = &zero, step.pages = pages.data();
+  step.positions = &position, step.row_sequence = &zero, step.sequence_page = &zero,
+  step.pages = pages.data();
   void *attentionTable[] = {query.data(), cache.data(), tileHead.data()};
-  report({"attention, 1 head of 64, 1000 keys", [&] { attention(attentionTable, slots, &step, 0, 1); },
-          [&] { handAttention(query.data(), cache.data(), cache.data() + 64 * 64, handHead.data(), tokens, block); }, tokens * 512.0,
-          &tileHead, &handHead});
+  report({"attention, 1 head of 64, 1000 keys",
+          [&] { attention(attentionTable, slots, &step, 0, 1); },
+          [&] {
+            handAttention(query.data(), cache.data(), cache.data() + 64 * 64, handHead.data(),
+                          tokens, block);
+          },
+          tokens * 512.0, &tileHead, &handHead});
   return measurePacked(kernels) ? 0 : 1;
 }

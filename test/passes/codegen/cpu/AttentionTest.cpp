@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Online softmax over the pages of a cache, one row and head a program, against a two-pass softmax in double.
+// Online softmax over the pages of a cache, one row and head a program, against a two-pass softmax
+// in double.
 #include "test/passes/codegen/cpu/KernelHarness.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -14,15 +15,18 @@ struct Shape {
 
   int block() const { return heads * (key + value) * 64; }
   size_t keyAt(size_t chunk, int head, int token) const {
-    return chunk * block() + (tokenMajor ? token * heads * key + head * key : head * 64 * key + token * key);
+    return chunk * block() +
+           (tokenMajor ? token * heads * key + head * key : head * 64 * key + token * key);
   }
   size_t valueAt(size_t chunk, int head, int token) const {
-    return chunk * block() + heads * 64 * key + (tokenMajor ? token * heads * value + head * value : head * 64 * value + token * value);
+    return chunk * block() + heads * 64 * key +
+           (tokenMajor ? token * heads * value + head * value : head * 64 * value + token * value);
   }
 };
 } // namespace
 
-static std::string replaced(std::string text, std::initializer_list<std::pair<std::string, std::string>> words) {
+static std::string replaced(std::string text,
+                            std::initializer_list<std::pair<std::string, std::string>> words) {
   for (auto &[from, to] : words)
     for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
       text.replace(at, from.size(), to);
@@ -32,7 +36,8 @@ static std::string replaced(std::string text, std::initializer_list<std::pair<st
 static std::string attentionKernel(const Shape &shape) {
   auto strided = [&](int width) {
     return "!tile.view<64x" + std::to_string(width) + "xf32" +
-           (shape.tokenMajor ? ", strides = [" + std::to_string(shape.heads * width) + ", 1]>" : ">");
+           (shape.tokenMajor ? ", strides = [" + std::to_string(shape.heads * width) + ", 1]>"
+                             : ">");
   };
   return replaced(R"(
 tile.kernel @k(%step: !tile.step, %q: !tile.view<?xHEADSxKEYxf32>, %kv: CACHE, %y: !tile.view<?xHEADSxVALUExf32>) attributes {tile.inner = HEADS : i64} {
@@ -94,7 +99,8 @@ tile.kernel @k(%step: !tile.step, %q: !tile.view<?xHEADSxKEYxf32>, %kv: CACHE, %
   tile.store %result, %y[%r, %h, %c0] : tensor<VALUExf32>, !tile.view<?xHEADSxVALUExf32>
   tile.return
 })",
-                  {{"CACHE", "!tile.kv<heads = HEADS, key = KEY, value = VALUE, tokenMajor = " + std::string(shape.tokenMajor ? "true" : "false") +
+                  {{"CACHE", "!tile.kv<heads = HEADS, key = KEY, value = VALUE, tokenMajor = " +
+                                 std::string(shape.tokenMajor ? "true" : "false") +
                                  ", block = " + std::to_string(shape.block() * 4) + ">"},
                    {"KEYS", strided(shape.key)},
                    {"VALUES", strided(shape.value)},
@@ -104,8 +110,10 @@ tile.kernel @k(%step: !tile.step, %q: !tile.view<?xHEADSxKEYxf32>, %kv: CACHE, %
 }
 
 /// softmax(q . K / 2) V in double, for one row and head.
-static std::vector<double> exactAttention(const Shape &shape, const float *query, const std::vector<float> &cache,
-                                          const std::vector<size_t> &chunks, int head, int position) {
+static std::vector<double> exactAttention(const Shape &shape, const float *query,
+                                          const std::vector<float> &cache,
+                                          const std::vector<size_t> &chunks, int head,
+                                          int position) {
   std::vector<double> scores, result(shape.value);
   for (int t = 0; t <= position; ++t) {
     double score = 0;
@@ -128,16 +136,19 @@ static std::vector<double> exactAttention(const Shape &shape, const float *query
 /// Tokens beyond a row's position are NaN: neither their keys nor their values may leave a trace.
 TEST(Attention, several_chunks_equal_one_softmax_and_junk_is_not_seen) {
   std::vector<float> otherLayout;
-  for (Shape shape : {Shape{3, 64, 64, false}, Shape{3, 64, 64, true}, Shape{1, 24, 40, false}, Shape{2, 96, 8, true}}) {
+  for (Shape shape : {Shape{3, 64, 64, false}, Shape{3, 64, 64, true}, Shape{1, 24, 40, false},
+                      Shape{2, 96, 8, true}}) {
     CompiledKernels kernels(attentionKernel(shape));
     for (uint32_t pageChunks : {1u, 3u}) {
       std::vector<uint32_t> pages = {5, 0, 7, 2, 6, 1, 3, 4};
       std::vector<int32_t> positions = {0, 1, 63, 64, 130, 191, 200}, rowSequence, firstPage;
-      // Every row has a sequence of its own over the same tokens, with NaN beyond its position: run it row by row.
+      // Every row has a sequence of its own over the same tokens, with NaN beyond its position: run
+      // it row by row.
       std::vector<size_t> chunks;
       for (uint32_t c = 0; c < 4; ++c)
         chunks.push_back(pages[1 + c / pageChunks] * pageChunks + c % pageChunks);
-      std::vector<float> keys = randomFloats(256 * shape.heads * shape.key, 3), values = randomFloats(256 * shape.heads * shape.value, 4);
+      std::vector<float> keys = randomFloats(256 * shape.heads * shape.key, 3),
+                         values = randomFloats(256 * shape.heads * shape.value, 4);
       std::vector<float> query = randomFloats(positions.size() * shape.heads * shape.key, 5);
       std::vector<float> y(positions.size() * shape.heads * shape.value);
       for (size_t r = 0; r < positions.size(); ++r) {
@@ -145,27 +156,33 @@ TEST(Attention, several_chunks_equal_one_softmax_and_junk_is_not_seen) {
         for (int t = 0; t <= positions[r]; ++t)
           for (int h = 0; h < shape.heads; ++h) {
             for (int e = 0; e < shape.key; ++e)
-              cache[shape.keyAt(chunks[t / 64], h, t % 64) + e] = 4 * keys[(t * shape.heads + h) * shape.key + e];
+              cache[shape.keyAt(chunks[t / 64], h, t % 64) + e] =
+                  4 * keys[(t * shape.heads + h) * shape.key + e];
             for (int e = 0; e < shape.value; ++e)
-              cache[shape.valueAt(chunks[t / 64], h, t % 64) + e] = values[(t * shape.heads + h) * shape.value + e];
+              cache[shape.valueAt(chunks[t / 64], h, t % 64) + e] =
+                  values[(t * shape.heads + h) * shape.value + e];
           }
         rowSequence.assign(positions.size(), 1), firstPage = {99, 1};
-        kernels.step.n_rows = uint32_t(positions.size()), kernels.step.n_sequences = 2, kernels.step.page_chunks = pageChunks;
+        kernels.step.n_rows = uint32_t(positions.size()), kernels.step.n_sequences = 2,
+        kernels.step.page_chunks = pageChunks;
         kernels.step.positions = positions.data(), kernels.step.row_sequence = rowSequence.data();
         kernels.step.pages = pages.data(), kernels.step.sequence_page = firstPage.data();
         uint32_t first = uint32_t(r) * shape.heads;
         kernels.run("k", {query.data(), cache.data(), y.data()}, first, first + shape.heads);
         for (int h = 0; h < shape.heads; ++h) {
-          std::vector<double> exact = exactAttention(shape, &query[(r * shape.heads + h) * shape.key], cache, chunks, h, positions[r]);
+          std::vector<double> exact = exactAttention(
+              shape, &query[(r * shape.heads + h) * shape.key], cache, chunks, h, positions[r]);
           for (int e = 0; e < shape.value; ++e)
-            ASSERT_NEAR(y[(r * shape.heads + h) * shape.value + e], exact[e], 1e-6) << "position " << positions[r] << " head " << h;
+            ASSERT_NEAR(y[(r * shape.heads + h) * shape.value + e], exact[e], 1e-6)
+                << "position " << positions[r] << " head " << h;
         }
       }
       // Layout and page size change where tokens lie, not what is computed.
       if (shape.heads == 3) {
         if (otherLayout.empty())
           otherLayout = y;
-        EXPECT_EQ(differences(y, otherLayout), 0u) << "page chunks " << pageChunks << " token major " << shape.tokenMajor;
+        EXPECT_EQ(differences(y, otherLayout), 0u)
+            << "page chunks " << pageChunks << " token major " << shape.tokenMajor;
       }
     }
   }

@@ -10,25 +10,34 @@ using namespace llmc::cpu::test;
 /// y[row] = the chain of `links` dot4 of x[row][link] by w[link], from c[row] on.
 static std::string chainKernel(int width, int links, int rows, int bits) {
   auto number = [](int n) { return std::to_string(n); };
-  std::string t = "tensor<" + number(width) + "xi32>", w = "!tile.view<" + number(links) + "x" + number(width) + "xi32>";
-  std::string x = "!tile.view<" + number(rows) + "x" + number(links) + "x" + number(width) + "xi32>", y = "!tile.view<" + number(rows) + "x" + number(width) + "xi32>";
-  std::string text = "tile.kernel @k(%step: !tile.step, %x: " + x + ", %w: " + w + ", %c: " + y + ", %y: " + y + ") {\n";
+  std::string t = "tensor<" + number(width) + "xi32>",
+              w = "!tile.view<" + number(links) + "x" + number(width) + "xi32>";
+  std::string x = "!tile.view<" + number(rows) + "x" + number(links) + "x" + number(width) +
+                  "xi32>",
+              y = "!tile.view<" + number(rows) + "x" + number(width) + "xi32>";
+  std::string text = "tile.kernel @k(%step: !tile.step, %x: " + x + ", %w: " + w + ", %c: " + y +
+                     ", %y: " + y + ") {\n";
   for (int i = 0; i < std::max(links, rows); ++i)
     text += "  %i" + number(i) + " = arith.constant " + number(i) + " : index\n";
   for (int row = 0; row < rows; ++row)
-    text += "  %s" + number(row) + "_0 = tile.load %c[%i" + number(row) + ", %i0] : " + y + " -> " + t + "\n";
+    text += "  %s" + number(row) + "_0 = tile.load %c[%i" + number(row) + ", %i0] : " + y + " -> " +
+            t + "\n";
   for (int link = 0; link < links; ++link) {
     std::string l = number(link), results, values, sums;
     text += "  %w" + l + " = tile.load %w[%i" + l + ", %i0] : " + w + " -> " + t + "\n";
     for (int row = 0; row < rows; ++row) {
       std::string r = number(row), comma = row ? ", " : "";
-      text += "  %x" + r + "_" + l + " = tile.load %x[%i" + r + ", %i" + l + ", %i0] : " + x + " -> " + t + "\n";
-      results += comma + "%s" + r + "_" + number(link + 1), values += comma + "%x" + r + "_" + l, sums += comma + "%s" + r + "_" + l;
+      text += "  %x" + r + "_" + l + " = tile.load %x[%i" + r + ", %i" + l + ", %i0] : " + x +
+              " -> " + t + "\n";
+      results += comma + "%s" + r + "_" + number(link + 1), values += comma + "%x" + r + "_" + l,
+          sums += comma + "%s" + r + "_" + l;
     }
-    text += "  " + results + " = tile.dot4 (" + values + ") by %w" + l + " into (" + sums + ") {bits = " + number(bits) + " : i64} : " + t + "\n";
+    text += "  " + results + " = tile.dot4 (" + values + ") by %w" + l + " into (" + sums +
+            ") {bits = " + number(bits) + " : i64} : " + t + "\n";
   }
   for (int row = 0; row < rows; ++row)
-    text += "  tile.store %s" + number(row) + "_" + number(links) + ", %y[%i" + number(row) + ", %i0] : " + t + ", " + y + "\n";
+    text += "  tile.store %s" + number(row) + "_" + number(links) + ", %y[%i" + number(row) +
+            ", %i0] : " + t + ", " + y + "\n";
   return text + "  tile.return\n}\n";
 }
 
@@ -40,7 +49,9 @@ TEST(Dot4, chains_are_exact) {
         CompiledKernels kernels(chainKernel(width, links, rows, bits));
         for (bool extreme : {false, true}) {
           std::mt19937 generator(bits * width + links);
-          auto byte = [&](uint32_t random, uint32_t most) { return extreme ? most : random & most; };
+          auto byte = [&](uint32_t random, uint32_t most) {
+            return extreme ? most : random & most;
+          };
           std::vector<uint32_t> x(rows * links * width), w(links * width);
           std::vector<int32_t> c(rows * width), y(rows * width), expected;
           for (uint32_t &word : x) // -128 is the byte that makes 16-bit sums smallest
@@ -61,7 +72,8 @@ TEST(Dot4, chains_are_exact) {
                 }
               expected.push_back(int32_t(sum));
             }
-          ASSERT_EQ(y, expected) << "bits " << bits << " width " << width << " links " << links << " extreme " << extreme;
+          ASSERT_EQ(y, expected) << "bits " << bits << " width " << width << " links " << links
+                                 << " extreme " << extreme;
         }
       }
 }

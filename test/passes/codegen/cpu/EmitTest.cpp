@@ -10,10 +10,12 @@ static std::string kernel(const std::string &body) {
   return "tile.kernel @k(%step: !tile.step, %x: !tile.view<?x64xf32>, %y: !tile.view<?x64xf32>) {\n"
          "  %r = tile.program_id line\n  %c0 = arith.constant 0 : index\n"
          "  %a = tile.load %x[%r, %c0] : !tile.view<?x64xf32> -> tensor<64xf32>\n" +
-         body + "  tile.store %b, %y[%r, %c0] : tensor<64xf32>, !tile.view<?x64xf32>\n  tile.return\n}\n";
+         body +
+         "  tile.store %b, %y[%r, %c0] : tensor<64xf32>, !tile.view<?x64xf32>\n  tile.return\n}\n";
 }
 
-static const std::string kSquareAndAdd = "  %s = arith.mulf %a, %a : tensor<64xf32>\n  %b = arith.addf %s, %a : tensor<64xf32>\n";
+static const std::string kSquareAndAdd =
+    "  %s = arith.mulf %a, %a : tensor<64xf32>\n  %b = arith.addf %s, %a : tensor<64xf32>\n";
 
 static size_t count(const std::string &text, const std::string &word) {
   size_t found = 0;
@@ -29,12 +31,14 @@ static CompileOptions assembly(const std::string &level, const std::string &pref
 TEST(Emit, a_product_and_a_sum_stay_two_roundings) {
   std::string separate = compile(kernel(kSquareAndAdd), assembly("x86-64-v3"));
   EXPECT_EQ(count(separate, "vfmadd"), 0u);
-  std::string fused = compile(kernel("  %b = math.fma %a, %a, %a : tensor<64xf32>\n"), assembly("x86-64-v3"));
+  std::string fused =
+      compile(kernel("  %b = math.fma %a, %a, %a : tensor<64xf32>\n"), assembly("x86-64-v3"));
   EXPECT_GE(count(fused, "vfmadd"), 8u);
 }
 
 TEST(Emit, a_level_uses_its_registers_and_no_others) {
-  std::string v3 = compile(kernel(kSquareAndAdd), assembly("x86-64-v3")), v4 = compile(kernel(kSquareAndAdd), assembly("x86-64-v4"));
+  std::string v3 = compile(kernel(kSquareAndAdd), assembly("x86-64-v3")),
+              v4 = compile(kernel(kSquareAndAdd), assembly("x86-64-v4"));
   EXPECT_EQ(count(v3, "zmm"), 0u);
   EXPECT_GT(count(v3, "ymm"), 0u);
   EXPECT_GT(count(v4, "zmm"), 0u);
@@ -53,8 +57,9 @@ TEST(Emit, the_same_input_gives_the_same_bytes) {
 }
 
 TEST(Emit, wide_and_masked_accesses_reach_the_thread_sanitizer) {
-  std::string body = "  %n = arith.constant 5 : index\n  %b = arith.addf %a, %a : tensor<64xf32>\n"
-                     "  tile.store %b, %y[%r, %c0] valid %r : tensor<64xf32>, !tile.view<?x64xf32>\n";
+  std::string body =
+      "  %n = arith.constant 5 : index\n  %b = arith.addf %a, %a : tensor<64xf32>\n"
+      "  tile.store %b, %y[%r, %c0] valid %r : tensor<64xf32>, !tile.view<?x64xf32>\n";
   CompileOptions options{CompileOptions::LLVMIR, "x86-64-v3", "", true};
   std::string text = compile(kernel(body), options);
   EXPECT_GE(count(text, "call void @__tsan_read_range("), 1u);
@@ -71,24 +76,31 @@ static std::string errorsOf(const std::string &source, const std::string &level 
 }
 
 TEST(Emit, unknown_levels_are_named) {
-  EXPECT_EQ(errorsOf(kernel(kSquareAndAdd), "x86-64-v9"),
-            "unknown CPU level 'x86-64-v9', expected x86-64-v3, x86-64-v4, x86-64-v4+vnni+bf16, native");
+  EXPECT_EQ(
+      errorsOf(kernel(kSquareAndAdd), "x86-64-v9"),
+      "unknown CPU level 'x86-64-v9', expected x86-64-v3, x86-64-v4, x86-64-v4+vnni+bf16, native");
 }
 
 TEST(Emit, functions_of_a_maths_library_are_refused) {
-  EXPECT_NE(errorsOf(kernel("  %b = math.sin %a : tensor<64xf32>\n")).find("'math.sin' op cannot be lowered for a CPU"), std::string::npos);
-  EXPECT_NE(errorsOf(kernel("  %b = arith.remf %a, %a : tensor<64xf32>\n")).find("'arith.remf' op cannot be lowered for a CPU"),
+  EXPECT_NE(errorsOf(kernel("  %b = math.sin %a : tensor<64xf32>\n"))
+                .find("'math.sin' op cannot be lowered for a CPU"),
+            std::string::npos);
+  EXPECT_NE(errorsOf(kernel("  %b = arith.remf %a, %a : tensor<64xf32>\n"))
+                .find("'arith.remf' op cannot be lowered for a CPU"),
             std::string::npos);
   // And where an llvm.func brings its own: the object is looked at.
-  EXPECT_NE(errorsOf("llvm.func @sinf(f32) -> f32\nllvm.func @f(%x: f32) -> f32 {\n  %y = llvm.call @sinf(%x) : (f32) -> f32\n"
+  EXPECT_NE(errorsOf("llvm.func @sinf(f32) -> f32\nllvm.func @f(%x: f32) -> f32 {\n  %y = "
+                     "llvm.call @sinf(%x) : (f32) -> f32\n"
                      "  llvm.return %y : f32\n}")
-                .find("code for CPU level x86-64-v3 needs 'sinf', expected nothing but memcpy, memmove and memset"),
+                .find("code for CPU level x86-64-v3 needs 'sinf', expected nothing but memcpy, "
+                      "memmove and memset"),
             std::string::npos);
 }
 
 TEST(Emit, fatal_errors_of_llvm_come_back_as_errors) {
   std::string source = "llvm.func @f(%a: vector<16xi32>, %b: vector<64xi8>) -> vector<16xi32> {\n"
-                       "  %r = llvm.call_intrinsic \"llvm.x86.avx512.vpdpbusd.512\"(%a, %b, %b) : (vector<16xi32>, vector<64xi8>, "
+                       "  %r = llvm.call_intrinsic \"llvm.x86.avx512.vpdpbusd.512\"(%a, %b, %b) : "
+                       "(vector<16xi32>, vector<64xi8>, "
                        "vector<64xi8>) -> vector<16xi32>\n  llvm.return %r : vector<16xi32>\n}";
   std::string errors = errorsOf(source);
   EXPECT_NE(errors.find("no code for CPU level x86-64-v3: "), std::string::npos) << errors;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/passes/codegen/cpu/KernelHarness.h"
 #include "dialects/tile/TileDialect.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/codegen/cpu/EmitObject.h"
 #include "passes/codegen/cpu/Passes.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -32,7 +32,8 @@ std::string compile(const std::string &source, const CompileOptions &options, st
   std::string diagnostics;
   std::optional<CpuLevel> level = parseCpuLevel(options.level, diagnostics);
   DialectRegistry registry;
-  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect, LLVM::LLVMDialect>();
+  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  func::FuncDialect, LLVM::LLVMDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     diagnostics += diagnostic.str() + "\n";
@@ -44,7 +45,9 @@ std::string compile(const std::string &source, const CompileOptions &options, st
       PassManager passes(&context);
       addKernelPasses(passes, options.level);
       if (succeeded(passes.run(*module)))
-        if (auto bytes = emit(*module, *level, emitKind(options.kind), {options.prefix, options.instrumentThreads}); succeeded(bytes))
+        if (auto bytes = emit(*module, *level, emitKind(options.kind),
+                              {options.prefix, options.instrumentThreads});
+            succeeded(bytes))
           text.assign(bytes->begin(), bytes->end());
     }
   if (errors)
@@ -68,7 +71,8 @@ CompiledKernels::CompiledKernels(const std::string &source) {
   check(linked->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels")));
 }
 
-void CompiledKernels::run(const std::string &kernel, std::vector<void *> operands, uint32_t begin, uint32_t end) {
+void CompiledKernels::run(const std::string &kernel, std::vector<void *> operands, uint32_t begin,
+                          uint32_t end) {
   ASSERT_NE(linked, nullptr);
   auto address = linked->jit->lookup(kernel);
   if (!address)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiles a tile kernel written as text, loads its object into this process, and runs it on plain arrays. Without MLIR
-// headers, so that tests are quick to build.
+// Compiles a tile kernel written as text, loads its object into this process, and runs it on plain
+// arrays. Without MLIR headers, so that tests are quick to build.
 #pragma once
 
 #include "llmc/abi.h"
@@ -35,7 +35,8 @@ struct CompileOptions {
 };
 
 /// What `source` becomes, or an empty string and the diagnostics in `errors`.
-std::string compile(const std::string &source, const CompileOptions &options, std::string *errors = nullptr);
+std::string compile(const std::string &source, const CompileOptions &options,
+                    std::string *errors = nullptr);
 
 /// Numbers from -1 to 1, the same on every run.
 std::vector<float> randomFloats(size_t count, unsigned seed);

@@ -11,18 +11,32 @@ static constexpr float kUntouched = -77.0f;
 
 /// y = a * a + a on rows of `width`, `tile` at a time with the last tile cut short.
 static std::string rowsKernel(int width, int tile) {
-  std::string v = "!tile.view<?x" + std::to_string(width) + "xf32>", t = "tensor<" + std::to_string(tile) + "xf32>";
-  return "tile.kernel @k(%step: !tile.step, %x: " + v + ", %y: " + v + ") {\n"
+  std::string v = "!tile.view<?x" + std::to_string(width) + "xf32>",
+              t = "tensor<" + std::to_string(tile) + "xf32>";
+  return "tile.kernel @k(%step: !tile.step, %x: " + v + ", %y: " + v +
+         ") {\n"
          "  %r = tile.program_id line\n"
          "  %c0 = arith.constant 0 : index\n"
-         "  %width = arith.constant " + std::to_string(width) + " : index\n"
-         "  %tile = arith.constant " + std::to_string(tile) + " : index\n"
+         "  %width = arith.constant " +
+         std::to_string(width) +
+         " : index\n"
+         "  %tile = arith.constant " +
+         std::to_string(tile) +
+         " : index\n"
          "  scf.for %i = %c0 to %width step %tile {\n"
          "    %left = arith.subi %width, %i : index\n"
-         "    %a = tile.load %x[%r, %i] valid %left : " + v + " -> " + t + "\n"
-         "    %b = arith.mulf %a, %a : " + t + "\n"
-         "    %c = arith.addf %b, %a : " + t + "\n"
-         "    tile.store %c, %y[%r, %i] valid %left : " + t + ", " + v + "\n"
+         "    %a = tile.load %x[%r, %i] valid %left : " +
+         v + " -> " + t +
+         "\n"
+         "    %b = arith.mulf %a, %a : " +
+         t +
+         "\n"
+         "    %c = arith.addf %b, %a : " +
+         t +
+         "\n"
+         "    tile.store %c, %y[%r, %i] valid %left : " +
+         t + ", " + v +
+         "\n"
          "  }\n"
          "  tile.return\n"
          "}\n";
@@ -36,7 +50,8 @@ TEST(Memory, odd_widths_and_tiles) {
       kernels.run("k", {x.data(), y.data()}, 1, 3); // rows 1 and 2 of 4
       for (int i = 0; i < width * 4 + 32; ++i) {
         bool written = i >= width && i < 3 * width;
-        ASSERT_EQ(y[i], written ? x[i] * x[i] + x[i] : kUntouched) << "width " << width << " tile " << tile << " element " << i;
+        ASSERT_EQ(y[i], written ? x[i] * x[i] + x[i] : kUntouched)
+            << "width " << width << " tile " << tile << " element " << i;
       }
     }
 }
@@ -68,7 +83,8 @@ TEST(Memory, constant_counts) {
     CompiledKernels kernels(R"(
 tile.kernel @k(%step: !tile.step, %x: !tile.view<8xf32>, %y: !tile.view<8xf32>) {
   %c0 = arith.constant 0 : index
-  %valid = arith.constant )" + std::to_string(valid) + R"( : index
+  %valid = arith.constant )" +
+                            std::to_string(valid) + R"( : index
   %a = tile.load %x[%c0] valid %valid : !tile.view<8xf32> -> tensor<8xf32>
   tile.store %a, %y[%c0] : tensor<8xf32>, !tile.view<8xf32>
   tile.return
@@ -121,15 +137,17 @@ tile.kernel @k(%step: !tile.step, %y: !tile.view<?x11xi32>) {
     std::string stores;
     for (int i = 0; i < 11; ++i) {
       std::string n = std::to_string(i);
-      stores += "%c" + n + " = arith.constant " + n + " : index\n%w" + n + " = arith.index_cast %f" + n + " : index to i32\n" +
-                "tile.store %w" + n + ", %y[%r, %c" + n + "] : i32, !tile.view<?x11xi32>\n";
+      stores += "%c" + n + " = arith.constant " + n + " : index\n%w" + n +
+                " = arith.index_cast %f" + n + " : index to i32\n" + "tile.store %w" + n +
+                ", %y[%r, %c" + n + "] : i32, !tile.view<?x11xi32>\n";
     }
     return stores;
   }() + "tile.return\n}");
   int32_t arrays[7][2] = {{1, -2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}, {11, 12}, {13, 14}};
   llmc_step &step = kernels.step;
   step.n_rows = 21, step.n_outputs = 22, step.n_sequences = 23;
-  step.tokens = arrays[0], step.positions = arrays[1], step.slots = arrays[2], step.row_sequence = arrays[3];
+  step.tokens = arrays[0], step.positions = arrays[1], step.slots = arrays[2],
+  step.row_sequence = arrays[3];
   step.output_rows = arrays[4], step.sequence_row = arrays[5], step.sequence_base = arrays[6];
   std::vector<int32_t> y(22, -1);
   kernels.run("k", {y.data()}, 0, 2);
@@ -141,17 +159,24 @@ tile.kernel @k(%step: !tile.step, %y: !tile.view<?x11xi32>) {
   }
 }
 
-/// Both layouts, pages of 1 and 3 chunks, two heads, keys wider than values; the address is known by what lies there.
+/// Both layouts, pages of 1 and 3 chunks, two heads, keys wider than values; the address is known
+/// by what lies there.
 TEST(Memory, chunks_are_found_through_the_page_table) {
   for (bool tokenMajor : {false, true})
     for (uint32_t pageChunks : {1u, 3u}) {
-      int heads = 2, key = 8, value = 4, block = heads * (key + value) * 64 + 16; // 16 floats of another cache
+      int heads = 2, key = 8, value = 4,
+          block = heads * (key + value) * 64 + 16; // 16 floats of another cache
       std::string layout = tokenMajor ? "true" : "false";
-      std::string kv = "!tile.kv<heads = 2, key = 8, value = 4, tokenMajor = " + layout + ", block = " + std::to_string(block * 4) + ">";
-      std::string k = tokenMajor ? "!tile.view<64x8xf32, strides = [16, 1]>" : "!tile.view<64x8xf32>";
-      std::string v = tokenMajor ? "!tile.view<64x4xf32, strides = [8, 1]>" : "!tile.view<64x4xf32>";
-      CompiledKernels kernels("tile.kernel @k(%step: !tile.step, %q: !tile.view<?x4xi32>, %kv: " + kv +
-                              ", %a: !tile.view<?x8xf32>, %b: !tile.view<?x4xf32>) {\n" R"(
+      std::string kv = "!tile.kv<heads = 2, key = 8, value = 4, tokenMajor = " + layout +
+                       ", block = " + std::to_string(block * 4) + ">";
+      std::string k =
+          tokenMajor ? "!tile.view<64x8xf32, strides = [16, 1]>" : "!tile.view<64x8xf32>";
+      std::string v =
+          tokenMajor ? "!tile.view<64x4xf32, strides = [8, 1]>" : "!tile.view<64x4xf32>";
+      CompiledKernels kernels(
+          "tile.kernel @k(%step: !tile.step, %q: !tile.view<?x4xi32>, %kv: " + kv +
+          ", %a: !tile.view<?x8xf32>, %b: !tile.view<?x4xf32>) {\n"
+          R"(
   %r = tile.program_id line
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -165,10 +190,14 @@ TEST(Memory, chunks_are_found_through_the_page_table) {
   %c = arith.index_cast %w1 : i32 to index
   %h = arith.index_cast %w2 : i32 to index
   %t = arith.index_cast %w3 : i32 to index
-  %keys = tile.kv_chunk key %kv, %step[%s, %c, %h] : )" + kv + " -> " + k + R"(
-  %values = tile.kv_chunk value %kv, %step[%s, %c, %h] : )" + kv + " -> " + v + R"(
-  %x = tile.load %keys[%t, %c0] : )" + k + R"( -> tensor<8xf32>
-  %y = tile.load %values[%t, %c0] : )" + v + R"( -> tensor<4xf32>
+  %keys = tile.kv_chunk key %kv, %step[%s, %c, %h] : )" +
+          kv + " -> " + k + R"(
+  %values = tile.kv_chunk value %kv, %step[%s, %c, %h] : )" +
+          kv + " -> " + v + R"(
+  %x = tile.load %keys[%t, %c0] : )" +
+          k + R"( -> tensor<8xf32>
+  %y = tile.load %values[%t, %c0] : )" +
+          v + R"( -> tensor<4xf32>
   tile.store %x, %a[%r, %c0] : tensor<8xf32>, !tile.view<?x8xf32>
   tile.store %y, %b[%r, %c0] : tensor<4xf32>, !tile.view<?x4xf32>
   tile.return
@@ -190,14 +219,19 @@ TEST(Memory, chunks_are_found_through_the_page_table) {
       std::vector<float> a(count * 8), b(count * 4);
       kernels.run("k", {queries.data(), cache.data(), a.data(), b.data()}, 0, count);
       for (uint32_t i = 0; i < count; ++i) {
-        int s = queries[4 * i], c = queries[4 * i + 1], h = queries[4 * i + 2], t = queries[4 * i + 3];
+        int s = queries[4 * i], c = queries[4 * i + 1], h = queries[4 * i + 2],
+            t = queries[4 * i + 3];
         size_t chunk = pages[firstPage[s] + c / pageChunks] * pageChunks + c % pageChunks;
-        size_t keyAt = chunk * block + (tokenMajor ? t * heads * key + h * key : h * 64 * key + t * key);
-        size_t valueAt = chunk * block + heads * 64 * key + (tokenMajor ? t * heads * value + h * value : h * 64 * value + t * value);
+        size_t keyAt =
+            chunk * block + (tokenMajor ? t * heads * key + h * key : h * 64 * key + t * key);
+        size_t valueAt = chunk * block + heads * 64 * key +
+                         (tokenMajor ? t * heads * value + h * value : h * 64 * value + t * value);
         for (int e = 0; e < key; ++e)
-          ASSERT_EQ(a[i * 8 + e], float(keyAt + e)) << "page chunks " << pageChunks << " token major " << tokenMajor;
+          ASSERT_EQ(a[i * 8 + e], float(keyAt + e))
+              << "page chunks " << pageChunks << " token major " << tokenMajor;
         for (int e = 0; e < value; ++e)
-          ASSERT_EQ(b[i * 4 + e], float(valueAt + e)) << "page chunks " << pageChunks << " token major " << tokenMajor;
+          ASSERT_EQ(b[i * 4 + e], float(valueAt + e))
+              << "page chunks " << pageChunks << " token major " << tokenMajor;
       }
     }
 }
