@@ -13,8 +13,6 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CrashRecoveryContext.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/Transforms/Instrumentation/ThreadSanitizer.h"
@@ -23,34 +21,12 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/codegen/cpu/InstrumentThreads.h"
-#include <mutex>
+#include "passes/codegen/llvm/RunGuarded.h"
 
 using namespace mlir;
 using namespace llmc::cpu;
 
 static constexpr const char *kTriple = "x86_64-unknown-linux-gnu";
-
-/// One emission at a time: LLVM's fatal error handler is the process's.
-static std::mutex emissionMutex;
-
-static void onFatalError(void *reason, const char *message, bool) {
-  *static_cast<std::string *>(reason) = message;
-  if (auto *recovery = llvm::CrashRecoveryContext::GetCurrent())
-    recovery->HandleExit(1);
-}
-
-/// Runs `work`; false, with the reason, where LLVM gave up inside.
-static bool runGuarded(llvm::function_ref<void()> work, std::string &reason) {
-  llvm::CrashRecoveryContext::Enable();
-  llvm::install_fatal_error_handler(onFatalError, &reason);
-  llvm::CrashRecoveryContext recovery;
-  bool finished = recovery.RunSafely(work);
-  llvm::remove_fatal_error_handler();
-  llvm::CrashRecoveryContext::Disable();
-  if (!finished && reason.empty())
-    reason = "code generation crashed";
-  return finished;
-}
 
 /// The kernels alone, under their prefixed names, in a module of their own.
 static OwningOpRef<ModuleOp> extractKernels(ModuleOp module, StringRef prefix) {
@@ -182,7 +158,6 @@ static void generate(ModuleOp kernels, const CpuLevel &level, EmitKind kind, con
 
 FailureOr<llvm::SmallVector<char, 0>> llmc::cpu::emit(ModuleOp module, const CpuLevel &level, EmitKind kind,
                                                       const EmitOptions &options) {
-  std::lock_guard<std::mutex> guard(emissionMutex);
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
