@@ -27,11 +27,12 @@ double secondsSince(Clock::time_point start) { return std::chrono::duration<doub
 
 /// How long sequences may be: what was asked for, within what the model allows.
 Result<int64_t> chooseMaxPositions(const CompileRequest &request, const model::ModelConfig &config) {
-  if (request.maxSequence > config.maxPositions)
-    return errorAt("--max-seq", "", "found " + std::to_string(request.maxSequence) + ", expected at most " +
-                                        std::to_string(config.maxPositions) + ", the positions that " + escaped(request.input) +
-                                        " was made for; compile with a smaller --max-seq");
-  return request.maxSequence ? request.maxSequence : std::min<int64_t>(config.maxPositions, kDefaultMaxSequence);
+  int64_t limit = config.positionLimit();
+  if (request.maxSequence > limit)
+    return errorAt("--max-seq", "",
+                   "found " + std::to_string(request.maxSequence) + ", expected at most " + std::to_string(limit) +
+                       ", the positions that " + escaped(request.input) + " was made for; compile with a smaller --max-seq");
+  return request.maxSequence ? request.maxSequence : std::min(limit, kDefaultMaxSequence);
 }
 
 Result<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const CompileRequest &request, const OpenedModel &opened) {
