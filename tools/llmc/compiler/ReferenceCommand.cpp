@@ -6,6 +6,7 @@
 #include "frontends/Open.h"
 #include "tools/llmc-opt/Registration.h"
 #include "tools/llmc/Npy.h"
+#include "tools/llmc/TokenIds.h"
 #include "tools/llmc/compiler/Commands.h"
 #include "mlir/IR/MLIRContext.h"
 #include <cstdio>
@@ -16,24 +17,34 @@ using namespace llmc;
 
 struct ReferenceRequest {
   std::string input, logitsOut;
-  std::vector<int32_t> prompt;
+  tool::PromptOptions prompt;
   int64_t maxNewTokens = 32;
   bool reference = false, ignoreEos = false, printIds = false;
   double temperature = 0;
   int threads = 1;
 };
 
+/// Logits of all positions of the prompt, which the interpreter then forgets again.
+Status writeLogits(reference::Interpreter &interpreter, const std::vector<int32_t> &prompt, const std::string &path) {
+  auto outputs = interpreter.run("prefill", reference::StepBuilder().add(0, prompt, 0, reference::Wanted::All).take());
+  interpreter.caches().truncate(0, 0);
+  if (!outputs)
+    return outputs.takeError();
+  return tool::writeNpy(path, outputs->logits.values.data(), uint64_t(outputs->logits.lines), uint64_t(outputs->logits.width));
+}
+
 Result<std::vector<int32_t>> generate(const ReferenceRequest &request) {
   Result<OpenedModel> opened = openModel(request.input);
   if (!opened)
     return opened.takeError();
-  for (int32_t id : request.prompt)
-    if (id < 0 || id >= opened->config.vocabSize)
-      return errorAt("--prompt-ids", "", "token id " + std::to_string(id) + ", expected 0 to " + std::to_string(opened->config.vocabSize - 1));
-  int64_t needed = int64_t(request.prompt.size()) + request.maxNewTokens;
+  Result<std::vector<int32_t>> prompt = tool::readPrompt(request.prompt, opened->config.vocabSize);
+  if (!prompt)
+    return prompt;
+  int64_t needed = int64_t(prompt->size()) + request.maxNewTokens;
   if (needed > opened->config.maxPositions)
-    return errorAt("--max-new-tokens", "", "prompt and new tokens are " + std::to_string(needed) + ", expected at most " +
-                                               std::to_string(opened->config.maxPositions) + ", the model's positions");
+    return errorAt("--max-new-tokens", "", "found " + std::to_string(prompt->size()) + " prompt tokens and " +
+                                               std::to_string(request.maxNewTokens) + " new ones, expected at most " +
+                                               std::to_string(opened->config.maxPositions) + " in all, the model's positions");
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -41,21 +52,16 @@ Result<std::vector<int32_t>> generate(const ReferenceRequest &request) {
   if (!module)
     return module.takeError();
   reference::Interpreter interpreter(**module, *opened->weights);
-  if (!request.logitsOut.empty()) {
-    auto outputs = interpreter.run("prefill", reference::StepBuilder().add(1, request.prompt, 0, reference::Wanted::All).take());
-    if (!outputs)
-      return outputs.takeError();
-    if (Status written = writeNpy(request.logitsOut, outputs->logits.values.data(), request.prompt.size(), size_t(opened->config.vocabSize)); !written.ok())
+  if (!request.logitsOut.empty())
+    if (Status written = writeLogits(interpreter, *prompt, request.logitsOut); !written.ok())
       return written.takeError();
-    interpreter.caches().truncate(1, 0);
-  }
-  return reference::greedyGenerate(interpreter, request.prompt, request.maxNewTokens,
+  return reference::greedyGenerate(interpreter, *prompt, request.maxNewTokens,
                                    request.ignoreEos ? std::vector<int32_t>() : opened->config.eosIds);
 }
 
 int run(const ReferenceRequest &request) {
   if (!request.reference) {
-    std::fprintf(stderr, "llmc-compiler: error: run without --reference, expected llmc run to run a compiled model\n");
+    std::fprintf(stderr, "llmc run: error: found no --reference, expected it: a compiled model is run by llmc itself\n");
     return 2;
   }
   Result<std::vector<int32_t>> ids = generate(request);
@@ -63,9 +69,7 @@ int run(const ReferenceRequest &request) {
     std::fprintf(stderr, "%s\n", ids.error().str().c_str());
     return 1;
   }
-  for (size_t i = 0; i < ids->size(); ++i)
-    std::printf("%s%d", i ? "," : "", (*ids)[i]);
-  std::printf("\n");
+  std::printf("%s\n", tool::joinIds(*ids).c_str());
   return 0;
 }
 
@@ -73,16 +77,20 @@ int run(const ReferenceRequest &request) {
 
 void llmc::addReferenceCommand(CLI::App &app, int &status) {
   auto request = std::make_shared<ReferenceRequest>();
-  CLI::App *command = app.add_subcommand("run", "Run an uncompiled model with the reference interpreter (--reference)");
-  command->footer("Example: llmc run model/ --reference --prompt-ids 1,2,3 --max-new-tokens 8");
-  command->add_option("IN", request->input, "Hugging Face folder or model.json")->required();
-  command->add_flag("--reference", request->reference, "slow, obvious, and what every other way is checked against");
-  command->add_option("--prompt-ids", request->prompt, "token ids separated by commas")->delimiter(',')->required();
-  command->add_option("--max-new-tokens", request->maxNewTokens, "tokens to generate")->capture_default_str()->check(CLI::Range(0, 1 << 24));
-  command->add_option("--temperature", request->temperature, "0: greedy")->check(CLI::Range(0.0, 0.0));
-  command->add_flag("--ignore-eos", request->ignoreEos, "go on after an end-of-sequence id");
-  command->add_option("--threads", request->threads, "accepted and without effect: the reference uses one");
-  command->add_flag("--print-ids", request->printIds, "ids are always printed");
-  command->add_option("--logits-out", request->logitsOut, "F.npy: float32 [prompt positions, vocabulary]");
+  CLI::App *command = app.add_subcommand("run", "Run an uncompiled model with the reference interpreter");
+  command->footer("The meaning of every op, slow and obvious: what every other way to run is checked against.\n"
+                  "New ids are the last line of stdout.\n"
+                  "  llmc run model/ --reference --prompt-ids 1,2,3 --max-new-tokens 8");
+  command->add_option("IN", request->input, "Hugging Face folder or model.json")->required()->type_name("");
+  command->add_flag("--reference", request->reference, "interpret, compile nothing");
+  addPromptOptions(*command, request->prompt);
+  command->add_option("--max-new-tokens", request->maxNewTokens, "most tokens to append")->capture_default_str()->type_name("N")
+      ->check(CLI::Range(0, 1 << 24).description(""));
+  command->add_option("--temperature", request->temperature, "0: the likeliest token, always")->capture_default_str()->type_name("T")
+      ->check(CLI::Range(0.0, 0.0).description(""));
+  command->add_flag("--ignore-eos", request->ignoreEos, "go on after an id that ends a text");
+  command->add_option("--threads", request->threads, "without effect: the interpreter uses one")->type_name("N");
+  command->add_flag("--print-ids", request->printIds, "print ids, not text (always so in this version)");
+  command->add_option("--logits-out", request->logitsOut, "f32 [prompt tokens, vocabulary] as .npy")->type_name("F.npy");
   command->callback([request, &status] { status = run(*request); });
 }
