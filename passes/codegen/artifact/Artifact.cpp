@@ -5,6 +5,7 @@
 #include "passes/codegen/artifact/FilePlan.h"
 #include "passes/codegen/artifact/Link.h"
 #include "passes/codegen/artifact/OutputFile.h"
+#include "passes/codegen/artifact/Seal.h"
 
 #include <algorithm>
 
@@ -90,7 +91,7 @@ Result<FilePlan> Writer::plan(const PackReport &report) {
   if (!manifest)
     return manifest.takeError();
   const ObjectRequest object = {tables,    report.hashes, request.levels, request.name,
-                                *manifest, weightsFile,   weightsPlace()};
+                                *manifest, weightsFile,   weightsPlace(), isShared()};
   Result<std::string> tablesObject = writeTablesObject(object);
   if (!tablesObject)
     return tablesObject.takeError();
@@ -106,8 +107,13 @@ Result<FilePlan> Writer::plan(const PackReport &report) {
     return linked.takeError();
   codeBytes = executableBytes(*linked);
   const uint64_t inside = weightsPlace() == WeightsPlace::None ? 0 : tables.weightsBytes;
-  if (isShared())
-    return planSharedObject(std::move(*linked), inside);
+  if (isShared()) {
+    Result<FilePlan> planned = planSharedObject(std::move(*linked), inside);
+    if (planned)
+      if (Status status = seal(*planned); !status)
+        return status.takeError();
+    return planned;
+  }
   Result<FilePlan> planned = planObject(std::move(*linked), inside);
   if (!planned || request.kind == ArtifactKind::Object)
     return planned;

@@ -4,6 +4,7 @@
 #include "passes/codegen/artifact/TablesObject.h"
 #include "passes/codegen/artifact/ConstantBuilder.h"
 #include "passes/codegen/artifact/EmitObject.h"
+#include "passes/codegen/artifact/Seal.h"
 
 #include "llvm/IR/IRBuilder.h"
 
@@ -33,6 +34,8 @@ public:
     holder->setAlignment(Align(8));
     if (GlobalVariable *weights = weightsPlaceholder())
       setDelta(holder, root, weights);
+    if (request.sealed)
+      sealNote();
     query(holder);
     return {};
   }
@@ -46,6 +49,7 @@ private:
   Constant *level(const Level &level);
   GlobalVariable *weightsPlaceholder();
   void setDelta(GlobalVariable *holder, Constant *root, GlobalVariable *weights);
+  void sealNote();
   void query(GlobalVariable *holder);
 
   template <typename Range, typename Function> Constant *each(const Range &range, Function &&make) {
@@ -174,6 +178,12 @@ void TablesModule::setDelta(GlobalVariable *holder, Constant *root, GlobalVariab
   for (unsigned i = 0; Constant *element = root->getAggregateElement(i); ++i)
     fields.push_back(i == deltaField ? delta : element);
   holder->setInitializer(ConstantStruct::get(cast<StructType>(root->getType()), fields));
+}
+
+void TablesModule::sealNote() {
+  Constant *note = ConstantDataArray::getString(module.getContext(), emptySealNote(),
+                                                /*AddNull=*/false);
+  build.global(note, /*alignment=*/4)->setSection(kSealSection);
 }
 
 void TablesModule::query(GlobalVariable *holder) {

@@ -37,6 +37,7 @@ struct ObjectRequest {
   std::string_view manifest;
   std::string_view weightsFile; // name of the separate file, or empty
   WeightsPlace weights;
+  bool sealed = false; // with a note for the seal of a shared object
 };
 
 // "llmc_query", or "NAME_llmc_query" where a name was given.
