@@ -37,4 +37,7 @@ public:
 /// A target by name ("cpu:native", "cpu:x86-64-v3", ...), or null and the reason in `error`.
 std::unique_ptr<Target> createTarget(llvm::StringRef name, std::string &error);
 
+/// Makes the passes of every target known to llmc-opt.
+void registerTargetPasses();
+
 } // namespace llmc

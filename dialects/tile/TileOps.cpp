@@ -278,10 +278,19 @@ static bool fits(Type value, Type parameter) {
   return tensor && view && tensor.getShape() == view.getShape() && tensor.getElementType() == view.getElementType();
 }
 
+/// Whether a target has moved the kernel into a module of its own, inside the graph's.
+static bool isInModuleOfTarget(LaunchOp launch) {
+  for (Operation &op : *launch->getParentOfType<ModuleOp>().getBody())
+    if (op.hasTrait<OpTrait::SymbolTable>() &&
+        isa_and_nonnull<FunctionOpInterface>(SymbolTable::lookupSymbolIn(&op, launch.getKernelAttr())))
+      return true;
+  return false;
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &table) {
   Operation *symbol = table.lookupNearestSymbolFrom(*this, getKernelAttr());
   auto kernel = dyn_cast_or_null<KernelOp>(symbol);
-  if (!kernel && isa_and_nonnull<FunctionOpInterface>(symbol))
+  if (!kernel && (isa_and_nonnull<FunctionOpInterface>(symbol) || (!symbol && isInModuleOfTarget(*this))))
     return success(); // lowered by a target, after this was checked
   if (!kernel)
     return emitOpError() << "names kernel " << getKernelAttr() << ", expected a tile.kernel of that name";
