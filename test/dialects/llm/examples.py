@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each line of each example in LLMOps.td stands in ops.mlir, so that the documentation cannot rot.
+"""Checks that each line of each example in an ODS file stands in ops.mlir, so that the documentation cannot rot; and, for llm,
+that each op has an example.
 
 usage: examples.py LLMOps.td ops.mlir
 """
@@ -30,11 +31,11 @@ def main():
     for number, line in missing:
         print(f"{ods.name}: {number}: error: found the example line '{line}', expected it in {test.name} too", file=sys.stderr)
     ops = set(re.findall(r'_Op<"(\w+)"|LLM_ModelOp<"(\w+)"', text))
-    names = {first or second for first, second in ops} - {"yield"}
+    names = {first or second for first, second in ops} - {"yield"} if ods.name == "LLMOps.td" else {}
     unseen = {name for name in names if not any(f"llm.{name} " in line for _, line in shown)}
     for name in sorted(unseen):
         print(f"{ods.name}: error: found no example of llm.{name}, expected one in its description", file=sys.stderr)
-    return 1 if missing or unseen or not names else 0
+    return 1 if missing or unseen or not shown else 0
 
 
 if __name__ == "__main__":
