@@ -10,7 +10,7 @@ namespace {
 std::string lineOf(const CLI::App &app, const CLI::ParseError &error) {
   std::string text = error.what();
   text = text.substr(0, text.find('\n'));
-  if (!text.empty())
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1]))) // but not IN
     text[0] = char(std::tolower(static_cast<unsigned char>(text[0])));
   std::string command = "llmc";
   for (const CLI::App *chosen : app.get_subcommands())
@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
   int status = 0;
   llmc::addCompileCommand(app, status);
   llmc::addReferenceCommand(app, status);
+  llmc::addCompareCommand(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds in units of the last place (u = 2^-24). The reference computes in double and rounds once, so a bound is the
+// kernel's own rounding. Clean runs on the golden models and SmolLM2-135M stay below a third of each (test/e2e/compare).
+#include "tools/llmc/compiler/CompareBounds.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace llmc::compare {
+namespace {
+
+constexpr double kUnit = 1.0 / (1 << 24);
+
+/// A chain of K fused multiply-adds rounds K times; errors of either sign add up as their square root, and the partial sums
+/// that they are relative to grow alike. 4 is four times what chains of random signs show.
+double ofSum(int64_t terms) { return 4 + 4 * std::sqrt(double(terms)); }
+
+int64_t columnsOf(Operation *op, FlatSymbolRefAttr weight) {
+  llm::WeightOp found = llm::lookupWeight(op, weight);
+  return found ? found.getType().getColumns() : 1;
+}
+
+} // namespace
+
+double boundOf(Operation *op) {
+  double units =
+      llvm::TypeSwitch<Operation *, double>(op)
+          .Case([](llm::RMSNormOp) { return 16.0; }) // squares in a tree of lanes, square root, division, two products
+          .Case([](llm::LinearOp linear) { return ofSum(columnsOf(linear, linear.getWeightAttr())); })
+          .Case([](llm::LMHeadOp head) { return ofSum(columnsOf(head, head.getWeightAttr())); })
+          .Case([](llm::AddOp) { return 2.0; })
+          .Case([](llm::ActivateOp) { return 64.0; }) // exponential of a gate: its rounding times the gate's size
+          .Case([](llm::RopeOp) { return 8.0; })      // two products and a sum
+          // Scores are sums over the width of a head; the exponential multiplies their rounding by their size, some tens.
+          .Case([](llm::AttentionOp attention) { return 16 * ofSum(attention.getView().getType().getCache().getKey()); })
+          .Default([](Operation *) { return 0.0; }); // copies: not a bit may change
+  return units * kUnit;
+}
+
+double boundOf(llm::FusedOp region) {
+  double sum = 0;
+  for (Operation &op : region.getBody().front().without_terminator())
+    sum += boundOf(&op);
+  return sum;
+}
+
+static double rootMeanSquare(const float *line, int64_t width) {
+  double sum = 0;
+  for (int64_t i = 0; i < width; ++i)
+    sum += double(line[i]) * line[i];
+  return width ? std::sqrt(sum / double(width)) : 0;
+}
+
+static double errorOf(float found, float expected, double scale) {
+  if (found == expected || (std::isnan(found) && std::isnan(expected)))
+    return 0;
+  double error = std::fabs(double(found) - expected) / (std::fabs(double(expected)) + scale);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+static WorstElement compareIntegers(const reference::Tensor &found, const reference::Tensor &expected) {
+  WorstElement worst;
+  worst.count = found.integers.size();
+  for (size_t i = 0; i < found.integers.size(); ++i) {
+    if (found.integers[i] == expected.integers[i])
+      continue;
+    if (worst.beyond++ == 0) {
+      worst.error = std::numeric_limits<double>::infinity();
+      worst.row = int64_t(i) / found.width;
+      worst.column = int64_t(i) % found.width;
+      worst.found = float(found.integers[i]);
+      worst.expected = float(expected.integers[i]);
+    }
+  }
+  return worst;
+}
+
+WorstElement compareTensors(const reference::Tensor &found, const reference::Tensor &expected, Columns columns, double bound) {
+  if (!expected.integers.empty() || !found.integers.empty())
+    return compareIntegers(found, expected);
+  WorstElement worst;
+  worst.bound = bound;
+  for (int64_t r = 0; r < expected.lines; ++r) {
+    const float *is = found.line(r) + columns.first, *should = expected.line(r) + columns.first;
+    double scale = rootMeanSquare(should, columns.width);
+    for (int64_t c = 0; c < columns.width; ++c) {
+      double error = errorOf(is[c], should[c], scale);
+      ++worst.count;
+      worst.beyond += error > bound;
+      if (error > worst.error) {
+        worst.error = error;
+        worst.row = r;
+        worst.column = c;
+        worst.found = is[c];
+        worst.expected = should[c];
+      }
+    }
+  }
+  return worst;
+}
+
+} // namespace llmc::compare

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One command at a time: run it, read what it wrote, evaluate its region on what the compiled side had written before.
+#include "tools/llmc/compiler/CompareStep.h"
+#include "tools/llmc/compiler/CompareBlame.h"
+#include "tools/llmc/compiler/CompareBounds.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace llmc::reference;
+
+namespace llmc::compare {
+namespace {
+
+/// The reference's step from the descriptor that kernels see.
+Step stepOf(const llmc_step &from, const StepPlan &plan) {
+  Step step;
+  auto copy = [](const int32_t *values, size_t count) { return std::vector<int32_t>(values, values + count); };
+  step.tokens = copy(from.tokens, from.n_rows);
+  step.positions = copy(from.positions, from.n_rows);
+  step.slots = copy(from.slots, from.n_rows);
+  step.rowSequence = copy(from.row_sequence, from.n_rows);
+  step.outputRows = copy(from.output_rows, from.n_outputs);
+  step.sequenceRow = copy(from.sequence_row, size_t(from.n_sequences) + 1);
+  for (uint32_t s = 0; s < from.n_sequences; ++s)
+    step.sequences.push_back({plan.entries[s].sequence, from.sequence_base[s]});
+  return step;
+}
+
+class StepComparer {
+public:
+  StepComparer(CompareState &state, const StepPlan &plan) : state(state), plan(plan), artifact(state.sides.artifact()) {}
+
+  Result<std::vector<int32_t>> compare();
+
+private:
+  Status begin();
+  Status compareCommand(uint32_t number);
+  Status runCommand(uint32_t number);
+  Environment inputsOf(llm::FusedOp region);
+  Tensor readResult(Value result, uint16_t operand);
+  void judgeTensor(uint32_t number, OpResult result, const Tensor &found, const Environment &expected);
+  void judgeAppend(uint32_t number, OpResult result, const PagesCopy &before, const Environment &expected);
+  void judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns, double bound);
+  Difference differenceAt(uint32_t number, const std::string &result) const;
+  Result<std::vector<int32_t>> nextTokens();
+
+  CommandPair &pairAt(uint32_t number) const { return state.sides.graphs[run.graph()].commands[number]; }
+
+  CompareState &state;
+  const StepPlan &plan;
+  const llmc_artifact &artifact;
+  inspect::SteppedRun run;
+  Step step;
+  llvm::DenseMap<Value, Tensor> values; ///< results of regions as the compiled side wrote them
+};
+
+Status StepComparer::begin() {
+  std::vector<llmc_rows> rows;
+  for (const StepEntry &entry : plan.entries)
+    rows.push_back({sizeof(llmc_rows), uint32_t(entry.tokens.size()), state.sequences[entry.sequence], entry.tokens.data(),
+                    uint32_t(plan.outputs), 0, nullptr});
+  llmc_step_options options = {sizeof options, uint32_t(plan.graph)};
+  tool::CallError error;
+  if (run.begin(state.session, rows.data(), uint32_t(rows.size()), &options, error.raw()))
+    return error.take();
+  step = stepOf(run.step(), plan);
+  return {};
+}
+
+Result<std::vector<int32_t>> StepComparer::compare() {
+  if (Status begun = begin(); !begun)
+    return begun.takeError();
+  ++state.report.steps;
+  for (uint32_t number = 0; number < state.sides.graphs[run.graph()].commands.size(); ++number) {
+    if (Status status = compareCommand(number); !status)
+      return status.takeError();
+    if (state.report.difference)
+      return std::vector<int32_t>();
+  }
+  return nextTokens();
+}
+
+Status StepComparer::runCommand(uint32_t number) {
+  tool::CallError error;
+  if (run.run(number, number + 1, nullptr, nullptr, error.raw()))
+    return error.take();
+  ++state.report.commands;
+  return {};
+}
+
+/// The tensors that a region reads, as the compiled side wrote them.
+Environment StepComparer::inputsOf(llm::FusedOp region) {
+  Environment environment;
+  region->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto found = values.find(operand); found != values.end())
+        environment[operand] = found->second;
+  });
+  return environment;
+}
+
+Tensor StepComparer::readResult(Value result, uint16_t operand) {
+  llm::Line line = llm::lineOf(result.getType());
+  int64_t lines = line == llm::Line::Row ? step.rows() : line == llm::Line::Output ? step.outputs() : int64_t(step.sequences.size());
+  Tensor tensor;
+  tensor.lines = lines;
+  tensor.width = llm::widthOf(result.getType());
+  const void *from = run.operandAddress(operand);
+  size_t count = size_t(lines * tensor.width);
+  if (cast<RankedTensorType>(result.getType()).getElementType().isF32())
+    tensor.values.assign(static_cast<const float *>(from), static_cast<const float *>(from) + count);
+  else
+    tensor.integers.assign(static_cast<const int32_t *>(from), static_cast<const int32_t *>(from) + count);
+  return tensor;
+}
+
+Status StepComparer::compareCommand(uint32_t number) {
+  CommandPair &pair = pairAt(number);
+  Environment environment = inputsOf(pair.region);
+  std::optional<PagesCopy> before;
+  if (llvm::any_of(pair.region.getResultTypes(), llvm::IsaPred<llm::KVCacheType>))
+    before.emplace(artifact, state.sequences);
+  if (Status ran = runCommand(number); !ran)
+    return ran;
+  if (Status evaluated = state.interpreter.evaluate(pair.region, environment, step, state.caches); !evaluated)
+    return evaluated;
+  size_t tensors = 0;
+  for (OpResult result : pair.region->getResults()) {
+    if (isa<llm::KVCacheType>(result.getType())) {
+      judgeAppend(number, result, *before, environment);
+    } else if (isa<RankedTensorType>(result.getType())) {
+      Tensor found = readResult(result, pair.resultOperands[tensors++]);
+      judgeTensor(number, result, found, environment);
+      values[result] = std::move(found);
+    }
+    if (state.report.difference)
+      return blame(state, pair.region, environment, step, values, *state.report.difference);
+  }
+  return {};
+}
+
+Difference StepComparer::differenceAt(uint32_t number, const std::string &result) const {
+  CommandPair &pair = pairAt(number);
+  Difference difference;
+  difference.step = plan.name;
+  difference.graph = state.sides.graphs[run.graph()].name;
+  difference.number = number;
+  difference.command = pair.region.getName().str();
+  difference.result = result;
+  return difference;
+}
+
+void StepComparer::judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns,
+                         double bound) {
+  WorstElement worst = compareTensors(found, expected, columns, state.bound.value_or(bound));
+  CompareReport &report = state.report;
+  double share = worst.bound > 0 ? worst.error / worst.bound : 0;
+  if (share > report.largestShare && !worst.beyond) {
+    report.largestShare = share;
+    report.largestError = worst.error;
+    report.itsBound = worst.bound;
+    report.largestCommand = pairAt(number).region.getName().str();
+  }
+  if (worst.beyond && !report.difference) {
+    report.difference = differenceAt(number, result);
+    report.difference->worst = worst;
+  }
+}
+
+void StepComparer::judgeTensor(uint32_t number, OpResult result, const Tensor &found, const Environment &expected) {
+  llm::FusedOp region = pairAt(number).region;
+  std::string name = region->getNumResults() > 1 ? "result " + std::to_string(result.getResultNumber()) : "result";
+  judge(number, name, found, expected.lookup(result), {0, found.width}, boundOf(region));
+}
+
+/// What lies in the pages against what the reference would have written, and that nothing else there has changed.
+void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy &before, const Environment &expected) {
+  CommandPair &pair = pairAt(number);
+  auto append = pair.region.getBody().front().getTerminator()->getOperand(result.getResultNumber()).getDefiningOp<llm::KVAppendOp>();
+  std::string name = append.getCache().str();
+  uint32_t index = 0;
+  while (index < artifact.n_caches && name != artifact.caches[index].name)
+    ++index;
+  const llmc_cache &cache = artifact.caches[index];
+  Tensor found = expected.lookup(result);
+  std::vector<std::pair<uint64_t, int64_t>> slots;
+  for (int64_t r = 0; r < step.rows(); ++r) {
+    uint64_t handle = step.sequences[size_t(step.rowSequence[size_t(r)])].handle;
+    slots.push_back({handle, step.slots[size_t(r)]});
+    CachedRow row = readRow(cache, state.sequences[handle], step.slots[size_t(r)]);
+    std::copy(row.key.begin(), row.key.end(), found.line(r));
+    std::copy(row.value.begin(), row.value.end(), found.line(r) + row.key.size());
+    state.caches.write(name, handle, step.slots[size_t(r)], std::move(row));
+  }
+  int64_t keys = int64_t(cache.kv_heads) * cache.key_width;
+  judge(number, "keys of " + name, found, expected.lookup(result), {0, keys}, boundOf(pair.region));
+  judge(number, "values of " + name, found, expected.lookup(result), {keys, found.width - keys}, 0); // copied, whatever keys go through
+  std::optional<std::string> elsewhere = before.changedElsewhere(index, slots);
+  if (!elsewhere)
+    return;
+  if (!state.report.difference) {
+    state.report.difference = differenceAt(number, "memory that it must not write");
+    state.report.difference->op = "llm.kv_append";
+  }
+  state.report.difference->notes.push_back("it has also written to " + *elsewhere);
+}
+
+Result<std::vector<int32_t>> StepComparer::nextTokens() {
+  llmc_step_result result = run.result();
+  std::vector<int32_t> next;
+  for (size_t e = 0; e < plan.entries.size(); ++e) {
+    int32_t last = result.output_starts[e + 1] - 1;
+    if (last < result.output_starts[e]) {
+      next.push_back(-1);
+      continue;
+    }
+    Result<int32_t> token = tool::pickToken(state.sides.loaded, result, uint32_t(last));
+    if (!token)
+      return token.takeError();
+    next.push_back(*token);
+  }
+  run.keep();
+  return next;
+}
+
+} // namespace
+
+Result<std::vector<int32_t>> compareStep(CompareState &state, const StepPlan &plan) { return StepComparer(state, plan).compare(); }
+
+} // namespace llmc::compare
