@@ -7,6 +7,7 @@
 #include "frontends/Open.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/artifact/ReadTables.h"
+#include "passes/cost/CostTable.h"
 #include "tools/llmc-opt/Registration.h"
 #include "tools/llmc/compiler/Diagnostics.h"
 #include "tools/llmc/compiler/Emission.h"
@@ -91,6 +92,24 @@ std::string optionsJson(const CompileRequest &request) {
   return options.dump();
 }
 
+/// The cost table for the manifest; call it while the graphs hold regions.
+std::string costJson(ModuleOp module) {
+  auto limits = module->getAttrOfType<DictionaryAttr>(kLimitsAttrName);
+  auto positions = limits ? limits.getAs<IntegerAttr>("max_positions") : IntegerAttr();
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const RegionCost &entry : costTable(module, positions ? positions.getInt() : 0))
+    rows.push_back({{"graph", entry.graph},
+                    {"name", entry.name},
+                    {"kind", entry.kind},
+                    {"rows", entry.shape.rows},
+                    {"context", entry.shape.context},
+                    {"flops", entry.cost.flops},
+                    {"weight_bytes", entry.cost.weightBytes},
+                    {"activation_bytes", entry.cost.activationBytes},
+                    {"kv_bytes", entry.cost.kvBytes}});
+  return rows.empty() ? "" : rows.dump();
+}
+
 /// The last part of a path: what a manifest may say about a machine's files.
 std::string lastPart(StringRef path) { return path.rtrim('/').rsplit('/').second.empty() ? path.rtrim('/').str() : path.rtrim('/').rsplit('/').second.str(); }
 
@@ -110,7 +129,8 @@ Result<std::vector<artifact::Level>> makeLevels(ModuleOp module, const CompileRe
   return made;
 }
 
-Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, const model::WeightSource &weights) {
+Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, const model::WeightSource &weights,
+                                const std::string &cost) {
   CompileSummary summary;
   Result<artifact::ArtifactKind> kind = artifact::kindOf(request.output);
   if (!kind)
@@ -135,7 +155,7 @@ Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, 
   artifact::ArtifactRequest write{*tables, weights, std::move(*objects), request.output, *kind};
   write.name = request.name;
   write.weightsSeparate = request.weightsSeparate;
-  write.manifest = {lastPart(request.from.empty() ? request.input : request.weights), optionsJson(request), ""};
+  write.manifest = {lastPart(request.from.empty() ? request.input : request.weights), optionsJson(request), cost};
   write.progress = request.onPacked;
   write.removeOnSignal = request.removeOnSignal;
   write.executor = request.executor;
@@ -227,10 +247,17 @@ Result<CompileSummary> llmc::compile(const CompileRequest &request) {
     return module.takeError();
 
   bool whole = request.emit == "so" || request.emit == "asm" || request.emit == "llvm-ir";
-  if (Status run = runStages(**module, request, request.from, whole ? StringRef("memory") : StringRef(request.emit)); !run.ok())
+  std::string end = whole ? "memory" : request.emit, from = request.from, cost;
+  if (request.emit == "so" && (from.empty() || from == "import" || from == "graph")) {
+    if (Status run = runStages(**module, request, from, "schedule"); !run.ok())
+      return run.takeError();
+    cost = costJson(**module);
+    from = "schedule";
+  }
+  if (Status run = runStages(**module, request, from, end); !run.ok())
     return run.takeError();
   if (request.emit == "so")
-    return writeOut(**module, request, *opened->weights);
+    return writeOut(**module, request, *opened->weights, cost);
   Status printed = whole ? printCode(**module, request) : printStage(**module, request);
   if (!printed.ok())
     return printed.takeError();
