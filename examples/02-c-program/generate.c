@@ -66,13 +66,12 @@ static int run(const char *path, int32_t n_new, const int32_t *prompt, uint32_t 
   llmc_model *model = NULL;
   llmc_session *session = NULL;
   llmc_sequence *sequence = NULL;
-  const int failed =
-      llmc_context_create(NULL, &context, &error) ||
-      llmc_model_open(context, path, NULL, &model, &error) ||
-      llmc_model_get_info(model, &info, &error) ||
-      llmc_session_create(model, &options, &session, &error) ||
-      llmc_sequence_create(session, &sequence, &error) ||
-      generate(session, sequence, &info, prompt, n_prompt, n_new, &error);
+  const int failed = llmc_context_create(NULL, &context, &error) ||
+                     llmc_model_open(context, path, NULL, &model, &error) ||
+                     llmc_model_get_info(model, &info, &error) ||
+                     llmc_session_create(model, &options, &session, &error) ||
+                     llmc_sequence_create(session, &sequence, &error) ||
+                     generate(session, sequence, &info, prompt, n_prompt, n_new, &error);
   llmc_session_destroy(session); /* its sequence goes with it */
   llmc_model_destroy(model);
   llmc_context_destroy(context);

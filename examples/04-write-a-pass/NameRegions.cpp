@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pass plug-in: every region of two ops or more gets their kinds into its name, "layers.0.o" becomes
-// "layers.0.o(linear+add)". A region becomes a kernel launch, so tables of commands then tell what was
-// fused. Written against MLIR alone: ops of llmc are known by their names, for their C++ classes are
-// inside llmc's programs and a plug-in cannot see them.
+// A pass plug-in: every region of two ops or more gets their kinds into its name, "layers.0.o"
+// becomes "layers.0.o(linear+add)". A region becomes a kernel launch, so tables of commands then
+// tell what was fused. Written against MLIR alone: ops of llmc are known by their names, for their
+// C++ classes are inside llmc's programs and a plug-in cannot see them.
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
@@ -27,7 +27,9 @@ struct NameRegionsPass : PassWrapper<NameRegionsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NameRegionsPass)
 
   StringRef getArgument() const override { return kPassName; }
-  StringRef getDescription() const override { return "puts the kinds of a region's ops into its name"; }
+  StringRef getDescription() const override {
+    return "puts the kinds of a region's ops into its name";
+  }
 
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
@@ -38,7 +40,8 @@ struct NameRegionsPass : PassWrapper<NameRegionsPass, OperationPass<ModuleOp>> {
       if (kinds.empty() || name.getValue().ends_with(")"))
         return; // nothing to tell, or told before
       op->setAttr("name", StringAttr::get(op->getContext(), name.getValue() + "(" + kinds + ")"));
-      remark::passed(op->getLoc(), remark::RemarkOpts::name(kPassName).category(kPassName).subCategory(name))
+      remark::passed(op->getLoc(),
+                     remark::RemarkOpts::name(kPassName).category(kPassName).subCategory(name))
           << "one kernel for " + kinds;
     });
   }
@@ -46,8 +49,9 @@ struct NameRegionsPass : PassWrapper<NameRegionsPass, OperationPass<ModuleOp>> {
 
 } // namespace
 
-/// What a program that loads the plug-in asks for. llmc takes the name for the passes to run, so it is
-/// that of the pass; llmc-opt runs what its command line says.
+/// What a program that loads the plug-in asks for. llmc takes the name for the passes to run, so it
+/// is that of the pass; llmc-opt runs what its command line says.
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, kPassName.data(), LLVM_VERSION_STRING, [] { PassRegistration<NameRegionsPass>(); }};
+  return {MLIR_PLUGIN_API_VERSION, kPassName.data(), LLVM_VERSION_STRING,
+          [] { PassRegistration<NameRegionsPass>(); }};
 }
