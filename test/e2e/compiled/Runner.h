@@ -54,6 +54,7 @@ public:
   bool ok() const { return status == LLMC_OK; }
   std::string error() const { return message.message; }
   uint32_t vocabulary() const;
+  llmc_model *opened() const { return model; }
   llmc_session *session() const { return held; }
 
   /// Null, with error() set, when there is no room.

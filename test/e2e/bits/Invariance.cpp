@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One compiled model, every way to run it: pieces, threads, graphs, company, truncation, junk in memory, page sizes, delays.
+#include "test/e2e/Goldens.h"
+#include "test/e2e/bits/Schedules.h"
+#include "test/e2e/compiled/CompileModel.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace llmc::test {
+namespace {
+
+struct Case {
+  const char *name; ///< a golden, or "wide": hidden 512, so that every command has at least 8 chunks
+  size_t tokens;
+};
+
+void PrintTo(const Case &value, std::ostream *out) { *out << value.name; }
+
+class Invariance : public testing::TestWithParam<Case> {
+protected:
+  void SetUp() override {
+    std::filesystem::create_directories(LLMC_TEST_MODELS);
+    ModelRequest request;
+    // Each test is a process of its own.
+    std::string stem = std::string(LLMC_TEST_MODELS) + "/" + GetParam().name + "-" +
+                       std::to_string(getpid());
+    request.output = stem + ".so";
+    request.input = goldenModel(GetParam().name);
+    if (isWide()) {
+      request.input = stem + ".json";
+      Status written = writeRandomModel({512, 1024, 640, 2, 8, 2, 64, 512, 11}, request.input);
+      ASSERT_TRUE(written.ok()) << written.error().str();
+    }
+    Result<CompiledModel> compiled = compileModel(request);
+    ASSERT_TRUE(compiled) << compiled.error().str();
+    std::string error;
+    expected = canonical(request.output, GetParam().tokens, 5, error);
+    ASSERT_EQ(error, "");
+  }
+  void TearDown() override {
+    for (const char *ending : {".so", ".json"}) {
+      std::error_code code;
+      std::filesystem::path path(expected.path);
+      std::filesystem::remove(path.replace_extension(ending), code);
+    }
+  }
+
+  bool isWide() const { return GetParam().name == std::string("wide"); }
+  Canonical expected;
+};
+
+TEST_P(Invariance, piecesThreadsAndGraphs) {
+  const size_t whole = expected.tokens.size();
+  for (uint32_t threads : {1u, 2u, 4u})
+    for (size_t most : {whole, size_t(64), size_t(7), size_t(1)})
+      EXPECT_EQ(inPieces(expected, {threads}, most, LLMC_STEP_AUTO), "")
+          << threads << " threads, pieces of " << most;
+  EXPECT_EQ(inPieces(expected, {2}, 1, LLMC_STEP_PREFILL), "") << "prefill, row by row";
+  EXPECT_EQ(inPieces(expected, {2}, 1, LLMC_STEP_VERIFY), "") << "verify, row by row";
+  EXPECT_EQ(inPieces(expected, {2}, 8, LLMC_STEP_VERIFY), "") << "verify, eight rows";
+  EXPECT_EQ(inPieces(expected, {2}, 3, LLMC_STEP_PREFILL), "") << "prefill, three rows";
+  EXPECT_EQ(throughAllGraphs(expected, {2}), "");
+}
+
+TEST_P(Invariance, companyTruncationJunkAndPages) {
+  for (uint32_t threads : {1u, 2u})
+    for (uint64_t seed : {1u, 2u, 3u})
+      EXPECT_EQ(amongFour(expected.path, expected.tokens.size(), {threads}, seed), "")
+          << "seed " << seed;
+  for (uint32_t threads : {1u, 2u})
+    EXPECT_EQ(afterTruncation(expected, {threads}, 9), "");
+  for (Junk junk : {Junk::Zeros, Junk::QuietNaN, Junk::SignallingNaN, Junk::Infinity, Junk::Noise}) {
+    EXPECT_EQ(inPieces(expected, {2, nullptr, junk}, 64, LLMC_STEP_AUTO), "") << int(junk);
+    EXPECT_EQ(throughAllGraphs(expected, {2, nullptr, junk}), "") << int(junk);
+  }
+  for (uint32_t chunks : {1u, 2u, 3u, 8u}) {
+    RunnerOptions options;
+    options.pageChunks = chunks;
+    EXPECT_EQ(inPieces(expected, options, 64, LLMC_STEP_AUTO), "") << chunks << " chunks a page";
+    EXPECT_EQ(amongFour(expected.path, expected.tokens.size(), options, 4), "") << chunks;
+  }
+}
+
+TEST_P(Invariance, delaysAtTheClaims) {
+  EXPECT_EQ(withDelays(expected, {2}, isWide() ? 30 : 25, 1), "") << "2 threads";
+  EXPECT_EQ(withDelays(expected, {4}, isWide() ? 20 : 25, 2), "") << "4 threads";
+}
+
+INSTANTIATE_TEST_SUITE_P(models, Invariance,
+                         testing::Values(Case{"llama-three-heads-65", 150},
+                                         Case{"mistral-window-70", 200},
+                                         Case{"qwen3-bias", 130}, Case{"wide", 210}),
+                         [](const testing::TestParamInfo<Case> &info) {
+                           std::string name = info.param.name;
+                           for (char &letter : name)
+                             letter = letter == '-' ? '_' : letter;
+                           return name;
+                         });
+
+} // namespace
+} // namespace llmc::test
