@@ -28,6 +28,20 @@ LogicalResult eachOp(ModuleOp module, StringRef stage, function_ref<bool(Operati
   return success();
 }
 
+/// What every pass relies on.
+LogicalResult verifyGraphs(ModuleOp module, StringRef stage) {
+  for (FunctionOpInterface graph : graph::graphsOf(module)) {
+    auto name = graph->getAttrOfType<StringAttr>(llm::kGraphAttrName);
+    if (!name || !llvm::is_contained({"prefill", "decode", "verify"}, name.getValue()))
+      return graph->emitError() << "contract of stage " << stage << ": a graph is prefill, decode or verify, found "
+                                << graph->getAttr(llm::kGraphAttrName);
+    if (!graph.getFunctionBody().hasOneBlock())
+      return graph->emitError() << "contract of stage " << stage << ": a graph has one block, found "
+                                << graph.getFunctionBody().getBlocks().size();
+  }
+  return success();
+}
+
 LogicalResult verifyImport(ModuleOp module) {
   return eachOp(module, "import", [](Operation &op) { return isa<llm::LLMDialect>(op.getDialect()); }, "graphs hold llm ops only");
 }
@@ -146,7 +160,7 @@ struct VerifyContractPass : llmc::impl::VerifyContractPassBase<VerifyContractPas
                                                   {"tile", verifyTile},     {"memory", verifyMemory}, {"kernel", verifyKernel}};
     for (auto [name, check] : checks)
       if (name == stage) {
-        if (failed(check(getOperation())))
+        if (failed(verifyGraphs(getOperation(), stage)) || failed(check(getOperation())))
           signalPassFailure();
         return;
       }

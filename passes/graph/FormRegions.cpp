@@ -27,6 +27,12 @@ void wrap(Operation *op) {
   YieldOp::create(builder, op->getLoc(), op->getResults());
 }
 
+/// Whether each region that uses the op may have its own copy: the op is free, and nothing but ops of the model use it.
+bool isCopied(Operation *op) {
+  auto inRegion = [](Operation *user) { return isa<LLMDialect>(user->getDialect()); };
+  return graph::isFree(op) && llvm::all_of(op->getUsers(), inRegion);
+}
+
 /// Gives every region that uses the free op a copy, and erases it.
 void copyIntoUsers(Operation *op) {
   llvm::SmallDenseMap<Operation *, Operation *> copies;
@@ -48,7 +54,7 @@ struct FormRegionsPass : llmc::impl::FormRegionsPassBase<FormRegionsPass> {
       SmallVector<Operation *> model, free;
       for (Operation &op : function.getFunctionBody().front())
         if (isa<LLMDialect>(op.getDialect()) && !isa<FusedOp>(op))
-          (graph::isFree(&op) ? free : model).push_back(&op);
+          (isCopied(&op) ? free : model).push_back(&op);
       for (Operation *op : model)
         wrap(op);
       for (Operation *op : llvm::reverse(free))

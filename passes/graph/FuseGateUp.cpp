@@ -19,10 +19,10 @@ namespace {
 
 constexpr StringLiteral kName = "llmc-fuse-gate-up";
 
-/// The region of the linear whose value the activation reads, if it can be fused; else null and the reason.
+/// The region of the lone linear whose value the activation reads, if it can be fused; else null and the reason.
 FusedOp linearBehind(Value value, FusedOp activation, std::string &reason) {
   FusedOp region = graph::producerOf(value);
-  if (!region || !graph::findIn<LinearOp>(region))
+  if (!region || !graph::findIn<LinearOp>(region) || !graph::holdsOnly<LinearOp>(region))
     reason = "an operand does not come from a linear";
   else if (graph::soleUser(region) != activation)
     reason = "a projection has a second user";
@@ -35,6 +35,10 @@ void fuse(FusedOp activation) {
   auto activate = graph::findIn<ActivateOp>(activation);
   std::string reason;
   FusedOp gate = linearBehind(activate.getGate(), activation, reason), up = linearBehind(activate.getUp(), activation, reason);
+  if (gate && up && graph::findIn<LinearOp>(gate).getInput() != graph::findIn<LinearOp>(up).getInput()) {
+    gate = FusedOp();
+    reason = "gate and up read different rows";
+  }
   if (!gate || !up)
     return remarkMissed(activation, kName, activation.getName(), "not fused: " + reason);
   StringRef gateName = gate.getName(), upName = up.getName();
@@ -48,7 +52,7 @@ void fuse(FusedOp activation) {
 struct FuseGateUpPass : llmc::impl::FuseGateUpPassBase<FuseGateUpPass> {
   void runOnOperation() override {
     SmallVector<FusedOp> activations;
-    getOperation().walk([&](ActivateOp op) {
+    graph::forEach<ActivateOp>(getOperation(), [&](ActivateOp op) {
       auto region = op->getParentOfType<FusedOp>();
       if (region && !graph::findIn<LinearOp>(region))
         activations.push_back(region);

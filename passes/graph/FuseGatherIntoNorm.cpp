@@ -18,18 +18,24 @@ namespace {
 
 constexpr StringLiteral kName = "llmc-fuse-gather-into-norm";
 
+/// A norm by itself, over whole rows (not head by head).
+bool isPlainNorm(FusedOp region) {
+  auto norm = graph::findIn<RMSNormOp>(region);
+  return norm && norm.getGroups() == 1 && graph::holdsOnly<RMSNormOp>(region);
+}
+
 struct FuseGatherIntoNormPass : llmc::impl::FuseGatherIntoNormPassBase<FuseGatherIntoNormPass> {
   void runOnOperation() override {
     SmallVector<FusedOp> gathers;
-    getOperation().walk([&](GatherRowsOp op) {
+    graph::forEach<GatherRowsOp>(getOperation(), [&](GatherRowsOp op) {
       auto region = op->getParentOfType<FusedOp>();
       if (region && !graph::findIn<RMSNormOp>(region))
         gathers.push_back(region);
     });
     for (FusedOp gather : gathers) {
       FusedOp user = graph::soleUser(gather);
-      if (!user || !graph::findIn<RMSNormOp>(user)) {
-        remarkMissed(gather, kName, gather.getName(), user ? "not fused: its user is no norm" : "not fused: several users");
+      if (!user || !isPlainNorm(user)) {
+        remarkMissed(gather, kName, gather.getName(), user ? "not fused: its user is no norm of rows" : "not fused: several users");
         continue;
       }
       std::string name = user.getName().str();

@@ -22,10 +22,10 @@ constexpr StringLiteral kName = "llmc-fuse-norm-into-linear";
 
 /// Rows that a step of this graph is planned for.
 int64_t plannedRows(Operation *op) {
-  auto graph = op->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(kGraphAttrName);
-  if (graph.getValue() == "decode")
+  StringRef name = graph::graphNameOf(op);
+  if (name == "decode")
     return 1;
-  return graph.getValue() == "verify" ? 4 : 256;
+  return name == "verify" ? 4 : 256;
 }
 
 struct Decision {
@@ -56,6 +56,8 @@ FusedOp consumerOf(FusedOp norm, std::string &reason) {
     reason = "its user is no linear";
   else if (graph::findIn<GatherRowsOp>(norm))
     reason = "the norm gathers rows, and a program of the head would gather again";
+  else if (!llvm::all_of(norm->getUsers(), [](Operation *op) { return isa<LinearOp, LMHeadOp>(op); }))
+    reason = "the linear's region also uses the norm after the product";
   else
     return user;
   return FusedOp();
@@ -66,9 +68,9 @@ struct FuseNormIntoLinearPass : llmc::impl::FuseNormIntoLinearPassBase<FuseNormI
 
   void runOnOperation() override {
     SmallVector<FusedOp> norms;
-    getOperation().walk([&](RMSNormOp op) {
+    graph::forEach<RMSNormOp>(getOperation(), [&](RMSNormOp op) {
       auto region = op->getParentOfType<FusedOp>();
-      if (region && op.getGroups() == 1 && !graph::findIn<LinearOp>(region) && !graph::findIn<KVAppendOp>(region))
+      if (region && op.getGroups() == 1 && graph::holdsOnly<RMSNormOp, GatherRowsOp>(region))
         norms.push_back(region);
     });
     for (FusedOp norm : norms)

@@ -36,7 +36,7 @@ FusedOp linearBefore(FusedOp addition, AddOp add, std::string &reason) {
 struct FuseResidualAddPass : llmc::impl::FuseResidualAddPassBase<FuseResidualAddPass> {
   void runOnOperation() override {
     SmallVector<FusedOp> additions;
-    getOperation().walk([&](AddOp op) {
+    graph::forEach<AddOp>(getOperation(), [&](AddOp op) {
       auto region = op->getParentOfType<FusedOp>();
       if (region && !graph::findIn<LinearOp>(region))
         additions.push_back(region);

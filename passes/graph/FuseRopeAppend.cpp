@@ -18,10 +18,33 @@ namespace {
 
 constexpr StringLiteral kName = "llmc-fuse-rope-append";
 
+/// Heads that `op` divides its rows into; 0: it works on whole rows.
+int64_t headsOf(Operation *op) {
+  if (auto norm = dyn_cast<RMSNormOp>(op))
+    return norm.getGroups();
+  if (auto rope = dyn_cast<RopeOp>(op))
+    return rope.getHeads();
+  if (auto append = dyn_cast<KVAppendOp>(op))
+    return append.getResult().getType().getHeads();
+  return 0;
+}
+
+/// A norm of heads or a rotation, alone or joined before. Who reads it must divide the row alike: a rotation of several heads
+/// after a norm of the whole row, say, needs the row complete. With one head the norm of a head has one group, and only a
+/// reader that works on heads tells it from a norm of the row.
 bool isHeadwise(FusedOp region) {
-  if (auto norm = graph::findIn<RMSNormOp>(region))
-    return norm.getGroups() > 1 || llvm::any_of(region->getUsers(), [](Operation *user) { return isa<RopeOp>(user); });
-  return bool(graph::findIn<RopeOp>(region));
+  Operation *last = region.getBody().front().getTerminator()->getPrevNode();
+  if (!last || !isa<RMSNormOp, RopeOp, KVAppendOp>(last))
+    return false;
+  int64_t heads = headsOf(last), readers = 0;
+  if (isa<RMSNormOp, RopeOp>(last))
+    for (Operation *user : region->getUsers()) {
+      int64_t theirs = headsOf(user);
+      readers += theirs > 0;
+      if (theirs > 0 && theirs != heads)
+        return false;
+    }
+  return heads > 1 || readers > 0 || isa<RopeOp>(last);
 }
 
 /// The rows that head-wise regions above `region` read: q and k come from one row when the projections were merged.
@@ -45,7 +68,7 @@ FusedOp absorb(FusedOp region) {
     changed = false;
     for (Operation *op = region->getPrevNode(); op; op = op->getPrevNode()) {
       auto candidate = dyn_cast<FusedOp>(op);
-      if (!candidate || !isHeadwise(candidate) || !graph::canJoin(candidate, region) || rowBehind(candidate->getResult(0)) != row)
+      if (!candidate || candidate.getNumResults() == 0 || !isHeadwise(candidate) || !graph::canJoin(candidate, region) || rowBehind(candidate->getResult(0)) != row)
         continue;
       region = graph::join(candidate, region, region.getName().str());
       changed = true;
@@ -58,7 +81,7 @@ FusedOp absorb(FusedOp region) {
 struct FuseRopeAppendPass : llmc::impl::FuseRopeAppendPassBase<FuseRopeAppendPass> {
   void runOnOperation() override {
     SmallVector<FusedOp> appends;
-    getOperation().walk([&](KVAppendOp op) {
+    graph::forEach<KVAppendOp>(getOperation(), [&](KVAppendOp op) {
       if (auto region = op->getParentOfType<FusedOp>())
         appends.push_back(region);
     });

@@ -25,13 +25,19 @@ constexpr StringLiteral kName = "llmc-merge-projections";
 
 bool meetsInActivation(LinearOp linear) { return llvm::any_of(linear->getUsers(), [](Operation *user) { return isa<ActivateOp>(user); }); }
 
-/// Linears of one input in one block, in order, those of an MLP left out.
+/// Rows can be stacked of weights that lie as in the checkpoint.
+bool isStackable(ModuleOp module, FlatSymbolRefAttr symbol) {
+  auto weight = symbol ? module.lookupSymbol<WeightOp>(symbol.getValue()) : WeightOp();
+  return !symbol || (weight && weight.getSources() && weight.getType().getLayout().getPanelRows() == 0);
+}
+
+/// Linears of one input in a graph, in order, those of an MLP and those in regions left out.
 SmallVector<Group> collect(ModuleOp module) {
-  llvm::MapVector<std::pair<Value, Block *>, Group> byInput;
-  module.walk([&](LinearOp linear) {
-    if (!meetsInActivation(linear))
-      byInput[{linear.getInput(), linear->getBlock()}].push_back(linear);
-  });
+  llvm::MapVector<Value, Group> byInput;
+  for (FunctionOpInterface graph : graph::graphsOf(module))
+    for (auto linear : graph.getFunctionBody().front().getOps<LinearOp>())
+      if (!meetsInActivation(linear) && isStackable(module, linear.getWeightAttr()) && isStackable(module, linear.getBiasAttr()))
+        byInput[linear.getInput()].push_back(linear);
   SmallVector<Group> groups;
   for (auto &[input, group] : byInput) {
     if (group.size() < 2)
@@ -60,12 +66,8 @@ std::string mergedName(ArrayRef<FlatSymbolRefAttr> parts) {
   return bias ? name + "_bias" : name;
 }
 
-/// Declares the stacked weight, once for all graphs.
+/// Declares the stacked weight, once for all graphs: another of that name is the same only if it stacks the same tensors.
 FlatSymbolRefAttr mergeWeights(ModuleOp module, ArrayRef<FlatSymbolRefAttr> parts) {
-  std::string name = mergedName(parts);
-  auto symbol = FlatSymbolRefAttr::get(module.getContext(), name);
-  if (module.lookupSymbol<WeightOp>(name))
-    return symbol;
   int64_t rows = 0;
   SmallVector<Attribute> sources;
   WeightOp last;
@@ -77,10 +79,17 @@ FlatSymbolRefAttr mergeWeights(ModuleOp module, ArrayRef<FlatSymbolRefAttr> part
   SmallVector<int64_t> shape(last.getType().getShape());
   shape.front() = rows;
   OpBuilder builder(last);
+  auto type = WeightType::get(module.getContext(), shape, last.getType().getElementType());
+  std::string name = mergedName(parts);
+  while (Operation *other = module.lookupSymbol(name)) {
+    auto known = dyn_cast<WeightOp>(other);
+    if (known && known.getType() == type && known.getSourcesAttr() == builder.getArrayAttr(sources))
+      return FlatSymbolRefAttr::get(known);
+    name += "_";
+  }
   builder.setInsertionPointAfter(last);
-  WeightOp::create(builder, last.getLoc(), name, WeightType::get(module.getContext(), shape, last.getType().getElementType()),
-                   builder.getArrayAttr(sources), RopeTableAttr());
-  return symbol;
+  WeightOp::create(builder, last.getLoc(), name, type, builder.getArrayAttr(sources), RopeTableAttr());
+  return FlatSymbolRefAttr::get(module.getContext(), name);
 }
 
 void merge(ModuleOp module, Group &group) {

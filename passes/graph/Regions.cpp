@@ -11,9 +11,15 @@ using namespace llmc::llm;
 SmallVector<FunctionOpInterface> graph::graphsOf(ModuleOp module) {
   SmallVector<FunctionOpInterface> graphs;
   for (auto function : module.getOps<FunctionOpInterface>())
-    if (function->hasAttr(kGraphAttrName))
+    if (function->hasAttr(kGraphAttrName) && !function.isExternal())
       graphs.push_back(function);
   return graphs;
+}
+
+StringRef graph::graphNameOf(Operation *op) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto name = function ? function->getAttrOfType<StringAttr>(kGraphAttrName) : StringAttr();
+  return name ? name.getValue() : StringRef();
 }
 
 bool graph::isFree(Operation *op) { return isa<SplitOp, KVViewOp>(op); }

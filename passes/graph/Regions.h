@@ -8,8 +8,15 @@
 
 namespace llmc::graph {
 
-/// The functions of a module that are graphs (carry `llm.graph`).
+/// The functions of a module that are graphs: carry `llm.graph` and have a body. Passes leave other functions alone.
 llvm::SmallVector<mlir::FunctionOpInterface> graphsOf(mlir::ModuleOp module);
+/// "prefill", "decode" or "verify"; empty outside a graph.
+llvm::StringRef graphNameOf(mlir::Operation *op);
+/// Calls `visit` for each `OpT` inside the graphs, in order.
+template <typename OpT> void forEach(mlir::ModuleOp module, llvm::function_ref<void(OpT)> visit) {
+  for (mlir::FunctionOpInterface graph : graphsOf(module))
+    graph->walk([&](OpT op) { visit(op); });
+}
 
 /// Whether the op moves no data, so every region that needs its result has its own copy.
 bool isFree(mlir::Operation *op);
@@ -23,6 +30,11 @@ template <typename OpT> OpT findIn(llm::FusedOp region) {
     if (auto found = llvm::dyn_cast<OpT>(op))
       return found;
   return OpT();
+}
+
+/// Whether all ops of a region but its yield are among `OpTs`.
+template <typename... OpTs> bool holdsOnly(llm::FusedOp region) {
+  return llvm::all_of(region.getBody().front().without_terminator(), [](mlir::Operation &op) { return llvm::isa<OpTs...>(op); });
 }
 
 /// The region that computes `value`, or null when it comes from elsewhere.

@@ -4,6 +4,7 @@
 // before the last, so one kernel could not compute it in one sweep.
 #include "mlir/IR/Builders.h"
 #include "passes/graph/Passes.h"
+#include "passes/graph/Regions.h"
 
 namespace llmc {
 #define GEN_PASS_DEF_SPLITMLPPASS
@@ -33,7 +34,7 @@ void splitMLP(MLPOp mlp) {
 struct SplitMLPPass : llmc::impl::SplitMLPPassBase<SplitMLPPass> {
   void runOnOperation() override {
     SmallVector<MLPOp> found;
-    getOperation().walk([&](MLPOp mlp) { found.push_back(mlp); });
+    graph::forEach<MLPOp>(getOperation(), [&](MLPOp mlp) { found.push_back(mlp); });
     for (MLPOp mlp : found)
       splitMLP(mlp);
   }

@@ -56,10 +56,12 @@ Lifetimes lifetimesOf(FunctionOpInterface graph, tile::Extent arena) {
 
 struct PlanArenaPass : llmc::impl::PlanArenaPassBase<PlanArenaPass> {
   void runOnOperation() override {
-    int64_t rows = 0, outputs = 0;
+    int64_t rows = planned(kRowsArenaAttrName), outputs = planned(kOutputsArenaAttrName);
     for (FunctionOpInterface graph : graph::graphsOf(getOperation())) {
-      if (graph.getFunctionBody().front().getTerminator()->getNumOperands() == 0)
-        continue; // planned already
+      if (isPlanned(graph))
+        continue;
+      if (failed(check(graph)))
+        return signalPassFailure();
       llvm::DenseMap<Value, int64_t> offsets;
       int64_t graphRows = plan(graph, tile::Extent::Rows, offsets), graphOutputs = plan(graph, tile::Extent::Outputs, offsets);
       rows = std::max(rows, graphRows);
@@ -72,6 +74,31 @@ struct PlanArenaPass : llmc::impl::PlanArenaPassBase<PlanArenaPass> {
       return;
     getOperation()->setAttr(kRowsArenaAttrName, builder.getI64IntegerAttr(rows));
     getOperation()->setAttr(kOutputsArenaAttrName, builder.getI64IntegerAttr(outputs));
+  }
+
+  /// Bytes a line that graphs planned before need.
+  int64_t planned(StringRef attribute) {
+    auto bytes = getOperation()->getAttrOfType<IntegerAttr>(attribute);
+    return bytes ? bytes.getInt() : 0;
+  }
+
+  /// Nothing in it is a tensor any more.
+  static bool isPlanned(FunctionOpInterface graph) {
+    Block &block = graph.getFunctionBody().front();
+    return block.getTerminator()->getNumOperands() == 0 &&
+           llvm::all_of(block.getOps<tile::LaunchOp>(), [](tile::LaunchOp launch) { return launch.getResults().empty(); });
+  }
+
+  static LogicalResult check(FunctionOpInterface graph) {
+    for (auto launch : graph.getFunctionBody().front().getOps<tile::LaunchOp>())
+      for (Value result : launch.getResults())
+        if (!isa<RankedTensorType>(result.getType()))
+          return launch.emitError() << "expects tensors as results of a launch before places are given, found " << result.getType();
+    Operation *end = graph.getFunctionBody().front().getTerminator();
+    for (Value value : end->getOperands())
+      if (!value.getDefiningOp<tile::LaunchOp>())
+        return end->emitError() << "expects a graph to return what its launches compute, found another value of type " << value.getType();
+    return success();
   }
 
   int64_t plan(FunctionOpInterface graph, tile::Extent arena, llvm::DenseMap<Value, int64_t> &offsets) {

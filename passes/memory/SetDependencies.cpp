@@ -32,8 +32,7 @@ struct Access {
   }
 };
 
-SmallVector<Access> accessesOf(tile::LaunchOp launch, SymbolTable &symbols) {
-  auto kernel = symbols.lookup<tile::KernelOp>(launch.getKernel());
+SmallVector<Access> accessesOf(tile::LaunchOp launch, tile::KernelOp kernel) {
   SmallVector<Access> accesses;
   for (auto [i, operand] : llvm::enumerate(launch.getOperands_())) {
     Access access;
@@ -58,7 +57,12 @@ struct SetDependenciesPass : llmc::impl::SetDependenciesPassBase<SetDependencies
     for (FunctionOpInterface graph : graph::graphsOf(getOperation())) {
       SmallVector<SmallVector<Access>> earlier;
       for (auto launch : graph.getFunctionBody().front().getOps<tile::LaunchOp>()) {
-        SmallVector<Access> mine = accessesOf(launch, symbols);
+        auto kernel = symbols.lookup<tile::KernelOp>(launch.getKernel());
+        if (!kernel) {
+          launch.emitError() << "expects @" << launch.getKernel() << " to be a tile.kernel still, since its stores tell what depends on it";
+          return signalPassFailure();
+        }
+        SmallVector<Access> mine = accessesOf(launch, kernel);
         int64_t last = int64_t(earlier.size()) - 1;
         auto conflicts = [&](const Access &a) { return llvm::any_of(mine, [&](const Access &b) { return a.conflicts(b); }); };
         while (last >= 0 && llvm::none_of(earlier[size_t(last)], conflicts))

@@ -2,6 +2,7 @@
 //
 // Writes a schedule on every fused region: the target's, with the user's fields in place of its own.
 #include "passes/Remarks.h"
+#include "passes/graph/Regions.h"
 #include "passes/schedule/ForcedSchedule.h"
 #include "passes/schedule/Passes.h"
 
@@ -29,9 +30,9 @@ struct SetSchedulePass : llmc::impl::SetSchedulePassBase<SetSchedulePass> {
       getOperation().emitError() << error;
       return signalPassFailure();
     }
-    WalkResult walked = getOperation().walk([&](FusedOp region) { return decide(region, *chosen, forced); });
-    if (walked.wasInterrupted())
-      return signalPassFailure();
+    for (FunctionOpInterface graph : graph::graphsOf(getOperation()))
+      if (graph->walk([&](FusedOp region) { return decide(region, *chosen, forced); }).wasInterrupted())
+        return signalPassFailure();
     for (const ForcedField &field : forced)
       if (!field.used) {
         getOperation().emitError() << "schedule '" << field.text << "' matches no region; kinds are row_wise, linear, "
@@ -41,16 +42,21 @@ struct SetSchedulePass : llmc::impl::SetSchedulePassBase<SetSchedulePass> {
   }
 
   WalkResult decide(FusedOp region, const Target &target, ArrayRef<ForcedField> forced) {
+    if (region.getNumResults() == 0 || !isa<RankedTensorType, KVCacheType>(region.getResult(0).getType())) {
+      region.emitError() << "expects fused region \"" << region.getName() << "\" to yield a tensor or a cache first";
+      return WalkResult::interrupt();
+    }
     ScheduleAttr schedule = region.getScheduleAttr();
-    std::string reason = "set by hand";
+    std::string reason = "set before";
     KernelKind kind = kindOf(region);
     if (!schedule)
       schedule = target.schedule(region, kind, reason);
-    schedule = applyForced(region, schedule, forced);
-    if (!schedule)
+    ScheduleAttr obeyed = applyForced(region, schedule, forced);
+    if (!obeyed)
       return WalkResult::interrupt();
-    region.setScheduleAttr(schedule);
-    remarkAnalysis(region, kName, region.getName(), Twine(stringify(kind)) + ": " + reason);
+    region.setScheduleAttr(obeyed);
+    remarkAnalysis(region, kName, region.getName(),
+                   Twine(stringify(kind)) + ": " + reason + (obeyed == schedule ? "" : ", fields forced by the user"));
     return WalkResult::advance();
   }
 };

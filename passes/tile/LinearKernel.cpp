@@ -45,6 +45,23 @@ public:
   }
 
 private:
+  bool isProduct(Value value) const {
+    return llvm::any_of(projections, [&](const Projection &projection) { return projection.result == value; });
+  }
+
+  /// On the way out of the products every op is element-wise: a program has a panel's columns, not whole rows.
+  LogicalResult checkOut(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getParentOp() != k.region || isProduct(value))
+      return success();
+    if (isa<RMSNormOp>(op))
+      return op->emitError() << "no linear kernel holds a norm after the product: a program does not have the whole row";
+    for (Value operand : op->getOperands())
+      if (failed(checkOut(operand)))
+        return failure();
+    return success();
+  }
+
   LogicalResult collect() {
     auto yield = k.region.getBody().front().getTerminator();
     for (Operation &op : k.region.getBody().front().without_terminator()) {
@@ -58,6 +75,8 @@ private:
     if (yield->getNumOperands() != 1)
       return k.region.emitError() << "expects one result of a linear region, found " << yield->getNumOperands();
     yielded = yield->getOperand(0);
+    if (projections.empty() || failed(checkOut(yielded)))
+      return failure();
     for (Projection &projection : projections) {
       auto weight = lookupWeight(k.region, projection.weight);
       if (!weight.getType().getLayout().getPanelRows())

@@ -71,16 +71,46 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
       for (FusedOp region : regions)
         if (failed(lower(region, kernels)))
           return signalPassFailure();
-      for (FusedOp region : llvm::reverse(regions))
+      for (FusedOp region : llvm::reverse(regions)) {
+        if (failed(checkUses(region)))
+          return signalPassFailure();
         region.erase();
+      }
       results.clear(); // its keys are gone
       retypeStep(graph);
     }
   }
 
-  LogicalResult lower(FusedOp region, KernelSet &kernels) {
-    if (!region.getScheduleAttr())
+  /// Checked before a kernel is built: row-wise loops step by lanes, and trees halve them.
+  static LogicalResult checkSchedule(FusedOp region) {
+    ScheduleAttr schedule = region.getScheduleAttr();
+    if (!schedule)
       return region.emitError() << "expects a schedule on fused region \"" << region.getName() << "\": run the schedule stage first";
+    KernelKind kind = kindOf(region);
+    bool sums = graph::findIn<RMSNormOp>(region) || (kind != KernelKind::Linear && kind != KernelKind::RopeAppend);
+    if (sums && !llvm::isPowerOf2_64(uint64_t(schedule.getLanes())))
+      return region.emitError() << "expects lanes of fused region \"" << region.getName() << "\" to be a power of two, found "
+                                << schedule.getLanes();
+    if (region.getNumResults() == 0)
+      return region.emitError() << "expects fused region \"" << region.getName() << "\" to yield a value, found none";
+    return success();
+  }
+
+  /// What the launches do not stand for, and the graph still uses, has no place in memory: a cache that a graph returns, say.
+  static LogicalResult checkUses(FusedOp region) {
+    for (OpResult result : region.getResults())
+      if (!result.use_empty()) {
+        auto diagnostic = region.emitError() << "expects result " << result.getResultNumber() << " of fused region \""
+                                             << region.getName() << "\" to be used by regions or returned as a tensor";
+        diagnostic.attachNote(result.getUsers().begin()->getLoc()) << "used here";
+        return diagnostic;
+      }
+    return success();
+  }
+
+  LogicalResult lower(FusedOp region, KernelSet &kernels) {
+    if (failed(checkSchedule(region)))
+      return failure();
     KernelKind kind = kindOf(region);
     OpBuilder end = OpBuilder::atBlockEnd(getOperation().getBody()), graph(region);
     Type step = tile::StepType::get(&getContext());
@@ -111,9 +141,11 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
 
   void retypeStep(FunctionOpInterface graph) {
     Type step = tile::StepType::get(&getContext());
-    graph.getArgument(0).setType(step);
-    graph.setFunctionTypeAttr(
-        TypeAttr::get(FunctionType::get(&getContext(), {step}, cast<FunctionType>(graph.getFunctionType()).getResults())));
+    for (BlockArgument argument : graph.getArguments())
+      if (isa<llm::StepType>(argument.getType()))
+        argument.setType(step);
+    graph.setFunctionTypeAttr(TypeAttr::get(FunctionType::get(&getContext(), graph.getFunctionBody().getArgumentTypes(),
+                                                              cast<FunctionType>(graph.getFunctionType()).getResults())));
   }
 
   llvm::DenseMap<Value, Value> results;

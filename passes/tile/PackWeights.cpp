@@ -47,26 +47,37 @@ struct PackWeightsPass : llmc::impl::PackWeightsPassBase<PackWeightsPass> {
         byWeight[symbol].push_back(op);
       else if (auto embed = dyn_cast<EmbedOp>(op))
         readByRows.insert(embed.getTableAttr());
+      else if (auto rope = dyn_cast<RopeOp>(op))
+        readByRows.insert(rope.getTableAttr());
     });
     for (auto &[symbol, users] : byWeight)
-      pack(module, cast<FlatSymbolRefAttr>(symbol), users, layout, readByRows.contains(symbol));
+      if (failed(pack(module, cast<FlatSymbolRefAttr>(symbol), users, layout, readByRows.contains(symbol))))
+        return signalPassFailure();
   }
 
-  void pack(ModuleOp module, FlatSymbolRefAttr symbol, ArrayRef<Operation *> users, LayoutAttr layout, bool shared) {
+  LogicalResult pack(ModuleOp module, FlatSymbolRefAttr symbol, ArrayRef<Operation *> users, LayoutAttr layout, bool shared) {
     auto weight = module.lookupSymbol<WeightOp>(symbol.getValue());
     if (weight.getType().getLayout().getPanelRows())
-      return;
+      return success();
+    if (!weight.getSources()) {
+      auto diagnostic = users.front()->emitError() << "expects weight " << symbol << " to come from a checkpoint, found a computed one";
+      diagnostic.attachNote(weight.getLoc()) << "the weight is declared here";
+      return diagnostic;
+    }
     auto packed = WeightType::get(&getContext(), weight.getType().getShape(), weight.getType().getElementType(), layout);
     if (!shared) {
       weight.setType(packed);
-      return;
+      return success();
     }
     OpBuilder builder(weight);
     builder.setInsertionPointAfter(weight);
     std::string name = (symbol.getValue() + ".panels").str();
+    while (module.lookupSymbol(name))
+      name += "_";
     WeightOp::create(builder, weight.getLoc(), name, packed, *weight.getSources(), RopeTableAttr());
     for (Operation *user : users)
       setMultiplied(user, FlatSymbolRefAttr::get(&getContext(), name));
+    return success();
   }
 };
 

@@ -22,6 +22,29 @@ int64_t headsOf(Value value) {
   return 0;
 }
 
+/// Whether `value` can be computed a head of `width` elements at a time, down to rows that are in memory.
+LogicalResult checkHeads(KernelBuilder &k, Value value, int64_t width) {
+  if (width % 2)
+    return k.region.emitError() << "expects heads of even width, found " << width;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getParentOp() != k.region)
+    return success();
+  Value input = op->getOperand(0);
+  if (isa<SplitOp>(op)) {
+    if (Operation *source = input.getDefiningOp(); source && source->getParentOp() == k.region)
+      return op->emitError() << "no head-wise kernel holds a split of a row that '" << source->getName() << "' computes in the region";
+    return success();
+  }
+  if (int64_t found = widthOf(value.getType()) / headsOf(value); found != width)
+    return op->emitError() << "expects heads of " << width << " elements, as its reader in the region has, found " << found;
+  return checkHeads(k, input, width);
+}
+
+LogicalResult checkAppend(KernelBuilder &k, KVAppendOp append) {
+  KVCacheType cache = append.getResult().getType();
+  return failure(failed(checkHeads(k, append.getKey(), cache.getKey())) || failed(checkHeads(k, append.getValue(), cache.getValue())));
+}
+
 void storeHalves(KernelBuilder &k, HeadTiles tiles, Value view, ValueRange line, Value low, int64_t width) {
   Value valid = HeadBody(k).validOf(width);
   SmallVector<Value> at(line);
@@ -68,11 +91,12 @@ LogicalResult tiles::buildRopeAppend(KernelBuilder &k) {
   Value row = k.programId(tile::Axis::Line);
   for (Value value : k.region.getBody().front().getTerminator()->getOperands()) {
     if (auto append = value.getDefiningOp<KVAppendOp>()) {
-      KVCacheType cache = append.getResult().getType();
-      if (cache.getKey() % 2 || cache.getValue() % 2)
-        return append.emitError() << "expects heads of even width, found " << cache.getKey() << " and " << cache.getValue();
+      if (failed(checkAppend(k, append)))
+        return failure();
       emitAppend(k, append, row);
-    } else if (headsOf(value)) {
+    } else if (int64_t heads = headsOf(value)) {
+      if (failed(checkHeads(k, value, widthOf(value.getType()) / heads)))
+        return failure();
       emitRows(k, value, row);
     } else {
       return k.region.emitError() << "expects a head-wise region to yield rotations, head norms or a cache";

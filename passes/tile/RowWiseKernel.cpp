@@ -16,6 +16,8 @@ LogicalResult tiles::buildRowWise(KernelBuilder &k) {
   if (yield->getNumOperands() != 1)
     return k.region.emitError() << "expects one result of a row-wise region, found " << yield->getNumOperands();
   Value result = yield->getOperand(0);
+  if (!isa<RankedTensorType>(result.getType()))
+    return k.region.emitError() << "expects a tensor of a row-wise region, found " << result.getType();
   int64_t width = widthOf(result.getType()), lanes = k.schedule.getLanes();
   k.launch.extent = lineOf(result.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
   Value line = k.programId(tile::Axis::Line);
