@@ -73,7 +73,7 @@ def LLM_RopeTableAttr : LLM_Attr<"RopeTable", "rope_table"> {
   let summary = "a computed weight: row p = magnitude * [cos(p * f_0..), sin(p * f_0..)]";
   let description = [{ Angles are products in f32 as in Hugging Face transformers; cos and sin are exact to half an f32 ulp. }];
   let parameters = (ins "::mlir::DenseF32ArrayAttr":$frequencies, "::mlir::FloatAttr":$magnitude);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let assemblyFormat = "`<` `frequencies` `=` custom<Floats>($frequencies) `,` `magnitude` `=` $magnitude `>`";
 }
 
 def LLM_ScheduleAttr : LLM_Attr<"Schedule", "schedule"> {

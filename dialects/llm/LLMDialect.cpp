@@ -19,6 +19,29 @@ static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elemen
   printer << elementType;
 }
 
+/// `[1.0, 0.15848932]`: floats that read back as the same bits. The upstream array of floats prints six digits, so a table
+/// computed from printed IR would differ.
+static ParseResult parseFloats(AsmParser &parser, DenseF32ArrayAttr &floats) {
+  SmallVector<float> values;
+  auto parseOne = [&]() -> ParseResult {
+    llvm::APFloat value(0.0f);
+    if (parser.parseFloat(llvm::APFloat::IEEEsingle(), value))
+      return failure();
+    values.push_back(value.convertToFloat());
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return failure();
+  floats = DenseF32ArrayAttr::get(parser.getContext(), values);
+  return success();
+}
+
+static void printFloats(AsmPrinter &printer, DenseF32ArrayAttr floats) {
+  printer << '[';
+  llvm::interleaveComma(floats.asArrayRef(), printer.getStream(), [&](float value) { printer.printFloat(llvm::APFloat(value)); });
+  printer << ']';
+}
+
 #include "LLMDialect.cpp.inc"
 #include "LLMEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

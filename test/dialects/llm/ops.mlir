@@ -8,7 +8,7 @@ llm.weight @embed : !llm.weight<100x64xf32> from ["embed"]
 llm.weight @norm : !llm.weight<64xf32> from ["norm"]
 // CHECK: llm.weight @layers.0.qkv : !llm.weight<160x64xf32> from ["layers.0.q", "layers.0.k", "layers.0.v"]
 llm.weight @layers.0.qkv : !llm.weight<160x64xf32> from ["layers.0.q", "layers.0.k", "layers.0.v"]
-// CHECK: llm.weight @rope : !llm.weight<128x4xf32> computed <frequencies = [1.000000e+00, 1.000000e-02], magnitude = 1.000000e+00 : f32>
+// CHECK: llm.weight @rope : !llm.weight<128x4xf32> computed <frequencies = [1.000000e+00, 0.00999999977], magnitude = 1.000000e+00 : f32>
 llm.weight @rope : !llm.weight<128x4xf32> computed <frequencies = [1.0, 0.01], magnitude = 1.0 : f32>
 // CHECK: llm.weight @packed : !llm.weight<100x64xf32, <panel_rows = 32>> from ["packed"]
 llm.weight @packed : !llm.weight<100x64xf32, <panel_rows = 32>> from ["packed"]
