@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runners, and the comparison that they share.
+#include "test/e2e/optable/Runners.h"
+#include "runtime/executor/nvptx/Launcher.h"
+#include "test/passes/codegen/cpu/KernelHarness.h"
+#include "tools/ptx-interpreter/Driver.h"
+#include <cmath>
+#include <cstring>
+
+namespace llmc::test {
+namespace {
+
+/// A broken kernel must not run for ever; the largest case takes a tenth of this.
+constexpr uint64_t kInstructionBudget = 4'000'000;
+
+/// A chunk each; enough for 128 tokens.
+constexpr uint32_t kPages = 2, kPagesThere = 3;
+
+llmc_step stepOf(const reference::Step &step) {
+  static const int32_t firstPage[] = {0};
+  static const int32_t base[] = {0};
+  static const uint32_t pages[kPages] = {2, 0}; // page 1 is nobody's
+  llmc_step result = {};
+  result.struct_size = sizeof(result);
+  result.n_rows = uint32_t(step.rows());
+  result.n_sequences = 1;
+  result.n_outputs = uint32_t(step.outputs());
+  result.page_chunks = 1;
+  result.tokens = step.tokens.data();
+  result.positions = step.positions.data();
+  result.slots = step.slots.data();
+  result.row_sequence = step.rowSequence.data();
+  result.output_rows = step.outputRows.data();
+  result.sequence_row = step.sequenceRow.data();
+  result.sequence_base = base;
+  result.sequence_page = firstPage;
+  result.pages = pages;
+  return result;
+}
+
+uint32_t programsOf(const llmc_command &command, const llmc_step &step) {
+  const uint32_t extents[] = {1, step.n_rows, step.n_outputs, step.n_sequences};
+  return extents[command.extent] * command.inner;
+}
+
+std::vector<const llmc_operand *> operandsOf(const CompiledCase &compiled, const llmc_command &command) {
+  std::vector<const llmc_operand *> operands;
+  for (uint32_t i = 0; i < command.n_slots; ++i)
+    operands.push_back(&compiled.graph().operands[compiled.graph().slots[command.first_slot + i]]);
+  return operands;
+}
+
+class CpuRunner : public Runner {
+public:
+  explicit CpuRunner(const CompiledCase &compiled) : compiled(compiled), kernels(compiled.tileKernels) {
+    kernels.step = stepOf(compiled.step);
+  }
+  bool run(const llmc_command &command, CaseMemory &memory, std::string &) override {
+    std::vector<void *> operands;
+    for (const llmc_operand *operand : operandsOf(compiled, command))
+      operands.push_back(memory.place(*operand));
+    kernels.run(compiled.tables.kernels[command.kernel], operands, 0, programsOf(command, kernels.step));
+    return true;
+  }
+
+private:
+  const CompiledCase &compiled;
+  cpu::test::CompiledKernels kernels;
+};
+
+class PtxRunner : public Runner {
+public:
+  PtxRunner(const CompiledCase &compiled, const std::string &ptx)
+      : compiled(compiled), machine(options()), binding(machine), step(stepOf(compiled.step)) {
+    isOpen = llmc_nvptx_open(&device, binding.table(), 0, ptx.c_str()) == LLMC_NVPTX_OK;
+  }
+  ~PtxRunner() override {
+    if (!isOpen)
+      return;
+    for (llmc_cuda_pointer address : addresses)
+      llmc_nvptx_release(&device, address);
+    llmc_nvptx_close(&device);
+  }
+
+  bool run(const llmc_command &command, CaseMemory &memory, std::string &error) override {
+    if (isOpen && launch(command, memory))
+      return true;
+    error = llmc_nvptx_status_text(status);
+    for (const std::string &message : binding.messages())
+      error += "\n  " + message;
+    return false;
+  }
+
+private:
+  static ptx::MachineOptions options() {
+    ptx::MachineOptions options;
+    options.memoryBytes = uint64_t(64) << 20;
+    options.instructionBudget = kInstructionBudget;
+    return options;
+  }
+
+  bool good(llmc_nvptx_status result) { return (status = result) == LLMC_NVPTX_OK; }
+
+  /// Arenas and weights go to the device and the arenas come back.
+  bool launch(const llmc_command &command, CaseMemory &memory) {
+    std::vector<float> *buffers[kBuffers] = {&memory.rows, &memory.outputs, &memory.weights, &memory.kv}; // as llmc_operand_kind
+    for (int i = 0; i < kBuffers; ++i) {
+      size_t bytes = buffers[i]->size() * sizeof(float);
+      if ((!addresses[i] && !good(llmc_nvptx_allocate(&device, bytes, &addresses[i]))) ||
+          !good(llmc_nvptx_upload(&device, addresses[i], buffers[i]->data(), bytes)))
+        return false;
+    }
+    llmc_cuda_pointer &stepAddress = addresses[kBuffers];
+    if (!stepAddress && (!good(llmc_nvptx_allocate(&device, llmc_nvptx_step_bytes(&step, kPages), &stepAddress)) ||
+                         !good(llmc_nvptx_upload_step(&device, stepAddress, &step, kPages))))
+      return false;
+    std::vector<llmc_cuda_pointer> operands;
+    for (const llmc_operand *operand : operandsOf(compiled, command)) {
+      float *place = memory.place(*operand);
+      operands.push_back(addresses[operand->kind] + uint64_t(place - buffers[operand->kind]->data()) * sizeof(float));
+    }
+    const std::string &kernel = compiled.tables.kernels[command.kernel];
+    if (!good(llmc_nvptx_launch(&device, kernel.c_str(), operands.data(), uint32_t(operands.size()), stepAddress, 0,
+                                programsOf(command, step))))
+      return false;
+    for (int i : {LLMC_OPERAND_ROWS, LLMC_OPERAND_OUTPUTS, LLMC_OPERAND_KV})
+      if (!good(llmc_nvptx_download(&device, buffers[i]->data(), addresses[i], buffers[i]->size() * sizeof(float))))
+        return false;
+    return true;
+  }
+
+  const CompiledCase &compiled;
+  ptx::Machine machine;
+  ptx::DriverBinding binding;
+  llmc_step step;
+  llmc_nvptx_device device = {};
+  llmc_nvptx_status status = LLMC_NVPTX_OK;
+  static constexpr int kBuffers = 4;
+  llmc_cuda_pointer addresses[kBuffers + 1] = {}; // and the step
+  bool isOpen = false;
+};
+
+/// Squares of differences over squares of the expected; infinite where a NaN is found.
+double normalisedError(const float *found, const std::vector<float> &expected) {
+  double error = 0, size = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    double difference = double(found[i]) - double(expected[i]);
+    error += difference * difference;
+    size += double(expected[i]) * double(expected[i]);
+  }
+  if (std::isnan(error))
+    return INFINITY;
+  return size > 0 ? error / size : error;
+}
+
+std::string inWords(double number) {
+  char text[32];
+  snprintf(text, sizeof(text), "%.2g", number);
+  return text;
+}
+
+/// Elements that differ in their bits outside [skipped, skipped + count).
+size_t changesOutside(const std::vector<float> &before, const std::vector<float> &after, const float *skipped, size_t count) {
+  size_t changes = 0;
+  for (size_t i = 0; i < after.size(); ++i) {
+    const float *place = after.data() + i;
+    bool inside = place >= skipped && place < skipped + count;
+    changes += !inside && std::memcmp(&before[i], place, sizeof(float)) != 0;
+  }
+  return changes;
+}
+
+} // namespace
+
+CaseMemory::CaseMemory(const CompiledCase &compiled)
+    : maxRows(uint32_t(compiled.step.rows())), maxOutputs(uint32_t(compiled.step.outputs())),
+      rows(compiled.tables.rowsArenaBytes / sizeof(float) * maxRows, NAN),
+      outputs(compiled.tables.outputsArenaBytes / sizeof(float) * maxOutputs, NAN), weights(compiled.weights),
+      kv(compiled.tables.chunkBytes / sizeof(float) * kPagesThere, NAN) {}
+
+float *CaseMemory::place(const llmc_operand &operand) {
+  if (operand.kind == LLMC_OPERAND_ROWS)
+    return rows.data() + operand.offset / sizeof(float) * maxRows;
+  if (operand.kind == LLMC_OPERAND_OUTPUTS)
+    return outputs.data() + operand.offset / sizeof(float) * maxOutputs;
+  return (operand.kind == LLMC_OPERAND_KV ? kv : weights).data() + operand.offset / sizeof(float);
+}
+
+std::unique_ptr<Runner> cpuRunner(const CompiledCase &compiled) { return std::make_unique<CpuRunner>(compiled); }
+
+std::unique_ptr<Runner> ptxRunner(const CompiledCase &compiled, const std::string &ptx) {
+  return std::make_unique<PtxRunner>(compiled, ptx);
+}
+
+Judgement judge(const CompiledCase &compiled, Runner &runner, double bound) {
+  Judgement result;
+  CaseMemory memory(compiled);
+  for (size_t i = 0; i < compiled.graph().commands.size(); ++i) {
+    const llmc_command &command = compiled.graph().commands[i];
+    const std::vector<float> &expected = compiled.expected[i].values;
+    float *target = memory.place(*operandsOf(compiled, command).back()); // written operands come last
+    std::fill_n(target, expected.size(), NAN);
+    CaseMemory before = memory;
+    std::string error, place = "command " + std::to_string(i) + " '" + compiled.names[i] + "': ";
+    if (!runner.run(command, memory, error)) {
+      result.findings.push_back(place + error);
+    } else {
+      double found = normalisedError(target, expected);
+      result.largestError = std::max(result.largestError, found);
+      size_t changes = changesOutside(before.rows, memory.rows, target, expected.size()) +
+                       changesOutside(before.outputs, memory.outputs, target, expected.size());
+      if (!(found <= bound))
+        result.findings.push_back(place + "found an error of " + inWords(found) + ", expected at most " + inWords(bound));
+      else if (changes)
+        result.findings.push_back(place + "wrote " + std::to_string(changes) + " elements that are not its own");
+    }
+    std::copy(expected.begin(), expected.end(), target);
+  }
+  return result;
+}
+
+} // namespace llmc::test
