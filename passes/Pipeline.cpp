@@ -2,10 +2,10 @@
 //
 // The road as one table. A stage is an idea and its passes; comments say why one must come before another.
 #include "passes/Pipeline.h"
+#include "llvm/ADT/StringExtras.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Target.h"
-#include "passes/codegen/cpu/Passes.h"
 #include "passes/contract/Passes.h"
 #include "passes/graph/Passes.h"
 #include "passes/memory/Passes.h"
@@ -49,6 +49,8 @@ void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
   std::string error;
   if (std::unique_ptr<Target> target = createTarget(options.target, error))
     target->addKernelPasses(passes);
+  else
+    passes.addPass(createSetSchedulePass({options.target, ""})); // names the target that there is not; a builder cannot fail
 }
 
 constexpr Stage kStages[] = {
@@ -72,14 +74,18 @@ const Stage *llmc::findStage(llvm::StringRef name) {
   return nullptr;
 }
 
+void llmc::addContract(OpPassManager &passes, const Stage &stage) {
+  if (stage.hasContract)
+    passes.addPass(createVerifyContractPass({stage.name.str()}));
+}
+
 void llmc::addStage(OpPassManager &passes, const Stage &stage, const PipelineOptions &options) {
   if (stage.build) {
     stage.build(passes, options);
     passes.addPass(createCanonicalizerPass()); // clean-up at stage ends only, so IR between passes is attributable
     passes.addPass(createCSEPass());
   }
-  if (stage.hasContract)
-    passes.addPass(createVerifyContractPass({stage.name.str()}));
+  addContract(passes, stage);
 }
 
 void llmc::addStages(OpPassManager &passes, llvm::StringRef from, llvm::StringRef to, const PipelineOptions &options) {
@@ -104,6 +110,27 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
   PipelineOptions plain() const { return {target, kvLayout, fuseNorm, schedule, 32}; }
 };
 
+/// `llmc-stage=tile` or `llmc-stage="tile target=cpu:x86-64-v3"`: the first word names the stage, options follow.
+LogicalResult addNamedStage(OpPassManager &passes, StringRef text, function_ref<LogicalResult(const Twine &)> refuse) {
+  auto [name, rest] = text.trim().split(' ');
+  const Stage *stage = findStage(name);
+  if (!stage || !stage->hasContract) {
+    SmallVector<StringRef> names;
+    for (const Stage &known : kStages)
+      if (known.hasContract)
+        names.push_back(known.name);
+    return refuse("unknown stage '" + name + "', expected one of " + llvm::join(names, ", "));
+  }
+  StageOptions options;
+  if (failed(options.parseFromString(rest)))
+    return failure();
+  std::string error;
+  if (!createTarget(options.target, error))
+    return refuse(error);
+  addStage(passes, *stage, options.plain());
+  return success();
+}
+
 } // namespace
 
 void llmc::registerPasses() {
@@ -112,11 +139,7 @@ void llmc::registerPasses() {
   registerTilePasses();
   registerMemoryPasses();
   registerContractPasses();
-  cpu::registerPasses();
-  for (const Stage &stage : kStages)
-    if (stage.hasContract)
-      PassPipelineRegistration<StageOptions>("llmc-stage-" + stage.name.str(), stage.sentence,
-                                             [&stage](OpPassManager &passes, const StageOptions &options) {
-                                               addStage(passes, stage, options.plain());
-                                             });
+  registerTargetPasses();
+  registerPassPipeline("llmc-stage", "One stage of the road: its passes, clean-up, contract. STAGE or \"STAGE option=value ...\"",
+                       addNamedStage, [](function_ref<void(const mlir::detail::PassOptions &)> show) { show(StageOptions()); });
 }

@@ -33,10 +33,12 @@ const Stage *findStage(llvm::StringRef name);
 
 /// Appends one stage: passes, clean-up, contract.
 void addStage(mlir::OpPassManager &passes, const Stage &stage, const PipelineOptions &options);
+/// Appends the check of what the stage promises, where it has one.
+void addContract(mlir::OpPassManager &passes, const Stage &stage);
 /// Appends the stages after `from` up to and including `to` ("import" ... "kernel").
 void addStages(mlir::OpPassManager &passes, llvm::StringRef from, llvm::StringRef to, const PipelineOptions &options);
 
-/// Registers every pass of llmc, and each stage as a pipeline `llmc-stage-NAME`, for llmc-opt.
+/// Registers every pass of llmc, and the stages as the pipeline `llmc-stage=NAME`, for llmc-opt.
 void registerPasses();
 
 } // namespace llmc

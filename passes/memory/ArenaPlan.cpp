@@ -9,8 +9,10 @@ int64_t llmc::planArena(std::vector<ArenaValue> &values, int64_t alignment) {
   auto rounded = [&](int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return values[a].birth != values[b].birth ? values[a].birth < values[b].birth : values[a].bytes > values[b].bytes;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (values[a].birth != values[b].birth)
+      return values[a].birth < values[b].birth;
+    return values[a].bytes != values[b].bytes ? values[a].bytes > values[b].bytes : a < b;
   });
 
   int64_t total = 0;

@@ -67,6 +67,8 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
   void runOnOperation() override {
     KernelSet kernels(getOperation());
     for (FunctionOpInterface graph : graph::graphsOf(getOperation())) {
+      if (failed(checkGraph(graph)))
+        return signalPassFailure();
       SmallVector<FusedOp> regions(graph.getFunctionBody().front().getOps<FusedOp>());
       for (FusedOp region : regions)
         if (failed(lower(region, kernels)))
@@ -79,6 +81,14 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
       results.clear(); // its keys are gone
       retypeStep(graph);
     }
+  }
+
+  static LogicalResult checkGraph(FunctionOpInterface graph) {
+    for (Operation &op : graph.getFunctionBody().front())
+      if (isa<LLMDialect>(op.getDialect()) && !isa<FusedOp>(op))
+        return op.emitError() << "expects every op of a graph in a fused region, found '" << op.getName()
+                              << "': run the graph and schedule stages first";
+    return success();
   }
 
   /// Checked before a kernel is built: row-wise loops step by lanes, and trees halve them.

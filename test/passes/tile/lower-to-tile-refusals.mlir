@@ -3,6 +3,14 @@
 // RUN: llmc-opt %s --llmc-lower-to-tile --split-input-file --verify-diagnostics
 
 func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  // expected-error @+1 {{expects every op of a graph in a fused region, found 'llm.add': run the graph and schedule stages first}}
+  %s = llm.add %x, %x : tensor<?x64xf32>
+  return %s : tensor<?x64xf32>
+}
+
+// -----
+
+func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
   // expected-error @+1 {{expects a schedule on fused region "s": run the schedule stage first}}
   %s = llm.fused "s" {
     %0 = llm.add %x, %x : tensor<?x64xf32>
