@@ -8,6 +8,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/artifact/ReadTables.h"
 #include "passes/cost/CostTable.h"
+#include "passes/schedule/ForcedSchedule.h"
 #include "tools/llmc-opt/Registration.h"
 #include "tools/llmc/compiler/Diagnostics.h"
 #include "tools/llmc/compiler/Emission.h"
@@ -57,20 +58,27 @@ Result<OwningOpRef<ModuleOp>> parseModule(MLIRContext &context, const CompileReq
   return module;
 }
 
-/// Runs the stages after `from` up to `to`, plug-ins at the end of theirs.
+/// Runs the stages after `from` up to `to`, plug-ins at the end of theirs. The first level of several decides the schedules.
 Status runStages(ModuleOp module, const CompileRequest &request, StringRef from, StringRef to) {
   DiagnosticCollector diagnostics(*module.getContext());
+  PipelineOptions options = request.pipeline;
+  options.target = StringRef(options.target).split(',').first.str();
   bool running = from.empty();
   for (const Stage &stage : stages()) {
     if (running) {
       if (request.onStage)
         request.onStage(stage.name);
       PassManager passes(module.getContext());
-      addStage(passes, stage, request.pipeline);
+      addStage(passes, stage, options);
+      bool pluggedIn = false;
       for (const auto &[file, after] : request.plugins)
-        if (after == stage.name)
+        if (after == stage.name) {
           if (Status added = addPlugin(passes, file); !added.ok())
             return added;
+          pluggedIn = true;
+        }
+      if (pluggedIn) // what a plug-in leaves must keep the stage's promise too
+        addContract(passes, stage);
       if (failed(passes.run(module)))
         return diagnostics.error("stage " + stage.name.str() + " failed");
     }
@@ -193,10 +201,31 @@ Status printCode(ModuleOp module, const CompileRequest &request) {
   return writeText(request.output.empty() ? "-" : request.output, *text);
 }
 
+/// Options of passes, told by the name that people gave them.
+Status checkPipeline(const PipelineOptions &options) {
+  if (Result<std::vector<cpu::CpuLevel>> levels = levelsOf(options.target); !levels)
+    return levels.takeError();
+  if (!llm::symbolizeKVLayout(options.kvLayout))
+    return errorAt("--kv-layout", "", "found '" + escaped(options.kvLayout) + "', expected head_major or token_major");
+  if (options.fuseNorm != "cost" && options.fuseNorm != "always" && options.fuseNorm != "never")
+    return errorAt("--fuse-norm", "", "found '" + escaped(options.fuseNorm) + "', expected cost, always or never");
+  SmallVector<ForcedField> fields;
+  std::string error;
+  if (!parseForced(options.schedule, fields, error))
+    return errorAt("--schedule", "", escaped(error));
+  return {};
+}
+
 Status checkRequest(const CompileRequest &request) {
   bool known = request.emit == "so" || request.emit == "asm" || request.emit == "llvm-ir" || (findStage(request.emit) && request.emit != "object");
   if (!known)
     return errorAt("--emit", "", "unknown stage '" + escaped(request.emit) + "', expected import, graph, schedule, tile, memory, kernel, llvm-ir, asm or so");
+  if (Status pipeline = checkPipeline(request.pipeline); !pipeline.ok())
+    return pipeline;
+  for (const auto &[file, after] : request.plugins)
+    if (!findStage(after) || after == "kernel" || after == "object")
+      return errorAt("--load-pass-plugin", "",
+                     "unknown place '" + escaped(after) + "', expected FILE@STAGE with STAGE import, graph, schedule, tile or memory");
   if (request.from.empty())
     return {};
   if (!findStage(request.from) || request.from == "kernel" || request.from == "object")
@@ -210,6 +239,7 @@ MLIRContext *prepare(std::unique_ptr<MLIRContext> &context) {
   DialectRegistry registry;
   registerDialects(registry);
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false); // a whole module is no help in one line of error
   return context.get();
 }
 

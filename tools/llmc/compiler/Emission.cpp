@@ -16,6 +16,7 @@ Result<std::vector<cpu::CpuLevel>> llmc::levelsOf(const std::string &target) {
   list.split(names, ',');
   std::vector<cpu::CpuLevel> levels;
   for (StringRef name : names) {
+    name.consume_front("cpu:");
     std::string error;
     std::optional<cpu::CpuLevel> level = cpu::parseCpuLevel(name, error);
     if (!level)
