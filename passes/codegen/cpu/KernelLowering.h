@@ -27,6 +27,12 @@ private:
   using Values = llvm::SmallVector<mlir::Value>;
   using Pieces = llvm::SmallVector<Values>;
 
+  /// Sums so far, by row and register, and products of bytes not yet widened into them.
+  struct Dot4Chain {
+    Pieces sums, pairs;
+    int64_t held = 0;
+  };
+
   // KernelLowering.cpp: the frame, structure and element-wise ops.
   void loadOperands(mlir::Block *entry);
   void openProgramLoop(mlir::Block *entry);
@@ -100,6 +106,7 @@ private:
   mlir::Operation *loop = nullptr; // over programs; stack buffers go before it
   mlir::Value line, inner, step;
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers; // rows of dots that were copied to the stack
+  llvm::DenseMap<mlir::Operation *, Dot4Chain> openChains; // by the dot4 that comes next
 };
 
 /// Whether `load` can be read where `dot` stands: nothing is stored in between.

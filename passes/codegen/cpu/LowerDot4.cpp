@@ -30,57 +30,51 @@ static Dot4Op nextInChain(Dot4Op op) {
                                                                                         : Dot4Op();
 }
 
-/// Lowered at the end of a chain, all links at once: integer sums are exact in any order, so that
-/// several products may be added in 16 bits first. One register of weights at a time serves all
-/// rows.
+/// Links of a chain share their sums: integer sums are exact in any order, so that several products
+/// may be added in 16 bits before they are widened. Each link is emitted where it stands, because
+/// LLVM's scheduler keeps to that order, and weights of many links at once do not fit into
+/// registers. One register of weights at a time serves all rows.
 void KernelLowering::lowerDot4(Dot4Op op) {
-  if (nextInChain(op))
-    return;
-  SmallVector<Dot4Op> chain{op};
-  while (auto before = chain.back().getAccumulators().front().getDefiningOp<Dot4Op>()) {
-    if (nextInChain(before) != chain.back())
-      break;
-    chain.push_back(before);
-  }
-  std::reverse(chain.begin(), chain.end());
-  int64_t width = cast<RankedTensorType>(op.getWeights().getType()).getDimSize(0),
-          lanes = level.lanes(), held = 0;
-  int64_t fits =
-      level.hasByteDot()
-          ? 0
-          : pairsThatFit(op.getBits()); // products that may be added before they are widened
   size_t rows = op.getRows().size();
-  Pieces sums(rows), pairs(rows);
-  for (size_t row = 0; row < rows; ++row)
-    for (int64_t first = 0; first < width; first += lanes)
-      sums[row].push_back(slice(lookup(chain.front().getAccumulators()[row]), first,
-                                std::min(lanes, width - first)));
-  for (Dot4Op link : chain) {
-    bool widen = ++held == fits || link == op;
-    for (size_t piece = 0; piece < sums.front().size(); ++piece)
-      for (size_t row = 0; row < rows; ++row) {
-        Value &sum = sums[row][piece];
-        int64_t first = int64_t(piece) * lanes,
-                count = cast<VectorType>(sum.getType()).getDimSize(0);
-        Value weights = slice(lookup(link.getWeights()), first, count),
-              bytes = slice(lookup(link.getRows()[row]), first, count);
-        if (count != lanes || fits == 0) {
-          sum = dot4(weights, bytes, sum);
-          continue;
-        }
-        pairs[row].resize(sums[row].size());
-        Value &pair = pairs[row][piece];
-        Value products = productPairs(weights, bytes);
-        pair = pair ? arith::AddIOp::create(builder, loc, pair, products).getResult() : products;
-        if (widen) {
-          sum = addProductsOfHalves(sum, pair, splat(cast<VectorType>(pair.getType()), 1));
-          pair = Value();
-        }
+  int64_t width = cast<RankedTensorType>(op.getWeights().getType()).getDimSize(0),
+          lanes = level.lanes(), fits = level.hasByteDot() ? 0 : pairsThatFit(op.getBits());
+  Dot4Chain chain = openChains.lookup(op);
+  openChains.erase(op);
+  if (chain.sums.empty()) {
+    chain.sums.resize(rows), chain.pairs.resize(rows);
+    for (size_t row = 0; row < rows; ++row)
+      for (int64_t first = 0; first < width; first += lanes)
+        chain.sums[row].push_back(
+            slice(lookup(op.getAccumulators()[row]), first, std::min(lanes, width - first)));
+  }
+  Dot4Op next = nextInChain(op);
+  bool widen = ++chain.held == fits || !next;
+  for (size_t piece = 0; piece < chain.sums.front().size(); ++piece)
+    for (size_t row = 0; row < rows; ++row) {
+      Value &sum = chain.sums[row][piece];
+      int64_t first = int64_t(piece) * lanes, count = cast<VectorType>(sum.getType()).getDimSize(0);
+      Value weights = slice(lookup(op.getWeights()), first, count),
+            bytes = slice(lookup(op.getRows()[row]), first, count);
+      if (count != lanes || fits == 0) {
+        sum = dot4(weights, bytes, sum);
+        continue;
       }
-    held = widen ? 0 : held;
+      chain.pairs[row].resize(chain.sums[row].size());
+      Value &pair = chain.pairs[row][piece];
+      Value products = productPairs(weights, bytes);
+      pair = pair ? arith::AddIOp::create(builder, loc, pair, products).getResult() : products;
+      if (widen) {
+        sum = addProductsOfHalves(sum, pair, splat(cast<VectorType>(pair.getType()), 1));
+        pair = Value();
+      }
+    }
+  chain.held = widen ? 0 : chain.held;
+  if (next) {
+    openChains[next] = std::move(chain);
+    return;
   }
   for (auto [row, result] : llvm::enumerate(op.getResults()))
-    values.map(result, join(sums[row]));
+    values.map(result, join(chain.sums[row]));
 }
 
 /// Vectors of one register, or what is left of a tile.

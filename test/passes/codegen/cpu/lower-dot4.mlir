@@ -33,3 +33,23 @@ tile.kernel @bytes(%step: !tile.step, %x: !tile.view<16xi32>) {
   tile.store %b, %x[%c0] : tensor<16xi32>, !tile.view<16xi32>
   tile.return
 }
+
+// Each link stands where it was written, not at the end of its chain: weights of all links at once would not fit into registers.
+
+// V3-LABEL: llvm.func hidden @in_place
+// V3: llvm.load
+// V3: llvm.x86.avx2.pmadd.ub.sw
+// V3: llvm.load
+// V3: llvm.x86.avx2.pmadd.ub.sw
+// V3: llvm.x86.avx2.pmadd.wd
+tile.kernel @in_place(%step: !tile.step, %x: !tile.view<2x8xi32>, %y: !tile.view<8xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %v = tile.load %y[%c0] : !tile.view<8xi32> -> tensor<8xi32>
+  %a = tile.load %x[%c0, %c0] : !tile.view<2x8xi32> -> tensor<8xi32>
+  %b = tile.dot4 (%v) by %a into (%v) {bits = 4 : i64} : tensor<8xi32>
+  %c = tile.load %x[%c1, %c0] : !tile.view<2x8xi32> -> tensor<8xi32>
+  %d = tile.dot4 (%v) by %c into (%b) {bits = 4 : i64} : tensor<8xi32>
+  tile.store %d, %y[%c0] : tensor<8xi32>, !tile.view<8xi32>
+  tile.return
+}
