@@ -18,8 +18,9 @@
 using namespace mlir;
 
 namespace {
-/// exp(x) = 2^n * p(r) with n = round(x / ln 2), r = x - n ln 2. Replaces MLIR's expansion, which spends as many instructions
-/// again on special values; here clamping x gives them: n = -127 makes the power 0, n = 128 makes it infinite, NaN passes.
+/// exp(x) = 2^n * p(r) with n = round(x / ln 2), r = x - n ln 2. Replaces MLIR's expansion, which
+/// spends as many instructions again on special values; here clamping x gives them: n = -127 makes
+/// the power 0, n = 128 makes it infinite, NaN passes.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -31,7 +32,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     auto constant = [&](float value) -> Value {
       TypedAttr element = b.getF32FloatAttr(value);
       auto shaped = dyn_cast<ShapedType>(type);
-      return arith::ConstantOp::create(b, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(element))) : element);
+      return arith::ConstantOp::create(
+          b, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(element))) : element);
     };
     auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, x, y, z); };
     auto clamp = [&](Value x, arith::CmpFPredicate beyond, Value limit) -> Value {
@@ -45,7 +47,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     Value r = fma(n, constant(-0.693359375f), x);
     r = fma(n, constant(2.12194440e-4f), r);
     Value p = constant(1.9875691e-4f);
-    for (float coefficient : {1.3981999e-3f, 8.3334519e-3f, 4.1665796e-2f, 1.6666665e-1f, 5.0000001e-1f})
+    for (float coefficient :
+         {1.3981999e-3f, 8.3334519e-3f, 4.1665796e-2f, 1.6666665e-1f, 5.0000001e-1f})
       p = fma(p, r, constant(coefficient));
     p = arith::AddFOp::create(b, fma(p, arith::MulFOp::create(b, r, r), r), constant(1.0f));
     Type bits = type;
@@ -56,10 +59,13 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     auto integer = [&](int32_t value) -> Value {
       TypedAttr element = b.getI32IntegerAttr(value);
       auto shaped = dyn_cast<ShapedType>(bits);
-      return arith::ConstantOp::create(b, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(element))) : element);
+      return arith::ConstantOp::create(
+          b, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(element))) : element);
     };
-    Value exponent = arith::AddIOp::create(b, arith::BitcastOp::create(b, bits, shifted), integer(127));
-    Value power = arith::BitcastOp::create(b, type, arith::ShLIOp::create(b, exponent, integer(23)));
+    Value exponent =
+        arith::AddIOp::create(b, arith::BitcastOp::create(b, bits, shifted), integer(127));
+    Value power =
+        arith::BitcastOp::create(b, type, arith::ShLIOp::create(b, exponent, integer(23)));
     rewriter.replaceOpWithNewOp<arith::MulFOp>(op, p, power);
     return success();
   }
@@ -70,8 +76,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
 static LogicalResult expandMath(LLVM::LLVMFuncOp function) {
   RewritePatternSet patterns(function.getContext());
   patterns.add<ExpandExp>(function.getContext());
-  populateMathPolynomialApproximationPatterns(patterns,
-                                              [](StringRef name) { return name == "math.tanh" || name == "math.erf"; });
+  populateMathPolynomialApproximationPatterns(
+      patterns, [](StringRef name) { return name == "math.tanh" || name == "math.erf"; });
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   return applyPatternsGreedily(function, std::move(patterns));
 }

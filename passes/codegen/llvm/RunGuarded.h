@@ -8,8 +8,8 @@
 
 namespace llmc {
 
-/// Runs `work`; false, with the reason, where LLVM gave up inside. One call at a time in a process, others wait: LLVM's fatal
-/// error handler is the process's.
+/// Runs `work`; false, with the reason, where LLVM gave up inside. One call at a time in a process,
+/// others wait: LLVM's fatal error handler is the process's.
 bool runGuarded(llvm::function_ref<void()> work, std::string &reason);
 
 } // namespace llmc

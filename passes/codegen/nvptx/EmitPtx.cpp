@@ -2,6 +2,14 @@
 //
 // Translates the kernels to LLVM IR, optimises them (O3), and generates PTX.
 #include "passes/codegen/nvptx/EmitPtx.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "passes/codegen/llvm/RunGuarded.h"
 #include "llvm-c/Target.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -11,18 +19,11 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "passes/codegen/llvm/RunGuarded.h"
 
 using namespace mlir;
 
-static std::unique_ptr<llvm::TargetMachine> createMachine(NVVM::NVVMTargetAttr attribute, std::string &error) {
+static std::unique_ptr<llvm::TargetMachine> createMachine(NVVM::NVVMTargetAttr attribute,
+                                                          std::string &error) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
@@ -33,9 +34,9 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(NVVM::NVVMTargetAttr a
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // an fma is one only where the kernel says so
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, attribute.getChip(), attribute.getFeatures(), options,
-                                                                          std::nullopt, std::nullopt,
-                                                                          llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, attribute.getChip(), attribute.getFeatures(), options,
+                                  std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -53,7 +54,8 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 /// Everything between MLIR and text; an empty `error` means success.
-static void generate(gpu::GPUModuleOp kernels, NVVM::NVVMTargetAttr target, llvm::SmallString<0> &text, std::string &error) {
+static void generate(gpu::GPUModuleOp kernels, NVVM::NVVMTargetAttr target,
+                     llvm::SmallString<0> &text, std::string &error) {
   llvm::LLVMContext context;
   context.setDiagnosticHandlerCallBack(
       [](const llvm::DiagnosticInfo *info, void *target) {
@@ -76,7 +78,8 @@ static void generate(gpu::GPUModuleOp kernels, NVVM::NVVMTargetAttr target, llvm
   optimise(*module, *machine);
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager generation;
-  if (machine->addPassesToEmitFile(generation, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+  if (machine->addPassesToEmitFile(generation, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile)) {
     error = "this LLVM cannot write PTX";
     return;
   }
@@ -86,11 +89,14 @@ static void generate(gpu::GPUModuleOp kernels, NVVM::NVVMTargetAttr target, llvm
 FailureOr<std::string> llmc::nvptx::emitPtx(ModuleOp module) {
   SmallVector<gpu::GPUModuleOp> kernels(module.getOps<gpu::GPUModuleOp>());
   if (kernels.size() != 1)
-    return module.emitError() << "expects one gpu.module, found " << kernels.size() << ": run llmc-lower-tile-to-nvptx on its kernels";
+    return module.emitError() << "expects one gpu.module, found " << kernels.size()
+                              << ": run llmc-lower-tile-to-nvptx on its kernels";
   ArrayAttr targets = kernels.front().getTargetsAttr();
-  auto target = targets && targets.size() == 1 ? dyn_cast<NVVM::NVVMTargetAttr>(targets[0]) : NVVM::NVVMTargetAttr();
+  auto target = targets && targets.size() == 1 ? dyn_cast<NVVM::NVVMTargetAttr>(targets[0])
+                                               : NVVM::NVVMTargetAttr();
   if (!target)
-    return kernels.front().emitError() << "expects one #nvvm.target, found " << (targets ? targets.size() : 0) << " targets";
+    return kernels.front().emitError()
+           << "expects one #nvvm.target, found " << (targets ? targets.size() : 0) << " targets";
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
@@ -101,6 +107,7 @@ FailureOr<std::string> llmc::nvptx::emitPtx(ModuleOp module) {
   std::string error, fatal;
   bool finished = runGuarded([&] { generate(kernels.front(), target, text, error); }, fatal);
   if (!finished || !error.empty())
-    return module.emitError() << "no PTX for " << target.getChip() << ": " << (finished ? error : fatal);
+    return module.emitError() << "no PTX for " << target.getChip() << ": "
+                              << (finished ? error : fatal);
   return text.str().str();
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of a kernel (parameters, its place in the grid), structured control flow and element-wise ops.
+// The frame of a kernel (parameters, its place in the grid), structured control flow and
+// element-wise ops.
 #include "passes/codegen/nvptx/KernelLowering.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace llmc::nvptx;
@@ -44,16 +45,20 @@ LLVM::LLVMFuncOp KernelLowering::createFunction() {
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto function = LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({int32_t(kWarp)}));
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    builder.getDenseI32ArrayAttr({int32_t(kWarp)}));
   return function;
 }
 
 /// Block b runs program first + b; it is program (line, inner) of the grid.
 void KernelLowering::findProgram(Value first) {
   Type i32Type = builder.getI32Type(), indexType = builder.getIndexType();
-  auto widen = [&](Value value) -> Value { return arith::IndexCastUIOp::create(builder, loc, indexType, value); };
+  auto widen = [&](Value value) -> Value {
+    return arith::IndexCastUIOp::create(builder, loc, indexType, value);
+  };
   lane = widen(NVVM::ThreadIdXOp::create(builder, loc, i32Type));
-  Value program = arith::AddIOp::create(builder, loc, NVVM::BlockIdXOp::create(builder, loc, i32Type), first);
+  Value program =
+      arith::AddIOp::create(builder, loc, NVVM::BlockIdXOp::create(builder, loc, i32Type), first);
   auto attribute = kernel->getAttrOfType<IntegerAttr>("tile.inner");
   Value size = i32(attribute ? attribute.getInt() : 1);
   line = widen(arith::DivUIOp::create(builder, loc, program, size));
@@ -87,22 +92,29 @@ LogicalResult KernelLowering::lower(Operation *op) {
       .Default([&](Operation *other) { return lowerByCloning(other); });
 }
 
-/// Maths functions that become instructions rounded to nearest, or the polynomials of passes/codegen/llvm.
+/// Maths functions that become instructions rounded to nearest, or the polynomials of
+/// passes/codegen/llvm.
 static bool isKnownMath(Operation *op) {
-  return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp, math::AbsFOp>(op);
+  return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp,
+             math::AbsFOp>(op);
 }
 
 static bool isStructure(Operation *op) { return isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op); }
 
-/// Ops of arith, math and scf mean the same on what a lane holds as on the tile: the same op, on converted types.
+/// Ops of arith, math and scf mean the same on what a lane holds as on the tile: the same op, on
+/// converted types.
 LogicalResult KernelLowering::lowerByCloning(Operation *op) {
-  bool arithmetic = isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::RemFOp>(op);
+  bool arithmetic =
+      isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::RemFOp>(op);
   if (!arithmetic && !isKnownMath(op) && !isStructure(op))
-    return refuse(op) << "no instruction or polynomial stands for it, expected tile, arith, scf or one of the maths ops in "
+    return refuse(op) << "no instruction or polynomial stands for it, expected tile, arith, scf or "
+                         "one of the maths ops in "
                          "passes/codegen/nvptx/README.md";
   if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
-      fast && fast.getFastMathFlagsAttr() && fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
-    return refuse(op) << "found fastmath flags, expected none: they would let the same sum give other bits elsewhere";
+      fast && fast.getFastMathFlagsAttr() &&
+      fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
+    return refuse(op) << "found fastmath flags, expected none: they would let the same sum give "
+                         "other bits elsewhere";
   OperationState state(loc, op->getName());
   state.attributes = op->getAttrs();
   for (Value operand : op->getOperands())
@@ -113,12 +125,14 @@ LogicalResult KernelLowering::lowerByCloning(Operation *op) {
       return failure();
     state.types.push_back(*converted);
   }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isa<RankedTensorType>(constant.getType())) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op);
+      constant && isa<RankedTensorType>(constant.getType())) {
     auto elements = dyn_cast<SplatElementsAttr>(constant.getValue());
     if (!elements)
       return refuse(op) << "expected a tile of one value, found " << constant.getValue();
     auto vector = dyn_cast<VectorType>(state.types.front());
-    state.attributes.set("value", vector ? Attribute(DenseElementsAttr::get(vector, elements.getSplatValue<Attribute>()))
+    state.attributes.set("value", vector ? Attribute(DenseElementsAttr::get(
+                                               vector, elements.getSplatValue<Attribute>()))
                                          : elements.getSplatValue<Attribute>());
   }
   if (failed(copyRegions(op, state)))
@@ -159,19 +173,33 @@ FailureOr<Type> KernelLowering::convertType(Operation *user, Type type) {
     return refuse(user) << "found type " << type << ", expected numbers, tiles or views";
   }
   if (tensor.getRank() != 1 || !tensor.hasStaticShape())
-    return refuse(user) << "found " << tensor << ", expected rank 1: only tile.dot uses tiles of rank 2, straight from tile.load";
+    return refuse(user)
+           << "found " << tensor
+           << ", expected rank 1: only tile.dot uses tiles of rank 2, straight from tile.load";
   if (tensor.getDimSize(0) < 1 || tensor.getDimSize(0) > kWidestTile)
-    return refuse(user) << "found " << tensor << ", expected 1 to " << kWidestTile << " elements; loop over narrower tiles";
+    return refuse(user) << "found " << tensor << ", expected 1 to " << kWidestTile
+                        << " elements; loop over narrower tiles";
   int64_t slots = slotsOf(tensor.getDimSize(0));
-  return slots == 1 ? tensor.getElementType() : Type(VectorType::get({slots}, tensor.getElementType()));
+  return slots == 1 ? tensor.getElementType()
+                    : Type(VectorType::get({slots}, tensor.getElementType()));
 }
 
-InFlightDiagnostic KernelLowering::refuse(Operation *op) { return op->emitOpError() << "cannot be lowered for an NVIDIA GPU: "; }
+InFlightDiagnostic KernelLowering::refuse(Operation *op) {
+  return op->emitOpError() << "cannot be lowered for an NVIDIA GPU: ";
+}
 
-Value KernelLowering::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value KernelLowering::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
 
-Value KernelLowering::i32(int64_t value) { return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value); }
+Value KernelLowering::i32(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value);
+}
 
-Value KernelLowering::zeros(Type type) { return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)); }
+Value KernelLowering::zeros(Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
 
-Value KernelLowering::toI64(Value value) { return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value); }
+Value KernelLowering::toI64(Value value) {
+  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes one `tile.kernel` anew as a kernel of one warp. It walks the kernel once, in order, and emits for each op; values of the
-// kernel are looked up in `values`. Numbers outside tiles are the same in all lanes, so control flow never divides the warp but around a
-// lane's own load or store. Element i of a tile is in lane i mod 32, as its (i / 32)-th.
+// Writes one `tile.kernel` anew as a kernel of one warp. It walks the kernel once, in order, and
+// emits for each op; values of the kernel are looked up in `values`. Numbers outside tiles are the
+// same in all lanes, so control flow never divides the warp but around a lane's own load or store.
+// Element i of a tile is in lane i mod 32, as its (i / 32)-th.
 #pragma once
 
 #include "dialects/tile/TileDialect.h"
@@ -18,7 +19,8 @@ public:
   static constexpr int64_t kWarp = 32;
 
   /// `builder` stands where the function goes.
-  KernelLowering(tile::KernelOp kernel, mlir::OpBuilder builder) : kernel(kernel), builder(builder), loc(kernel.getLoc()) {}
+  KernelLowering(tile::KernelOp kernel, mlir::OpBuilder builder)
+      : kernel(kernel), builder(builder), loc(kernel.getLoc()) {}
 
   /// On failure the error is reported and the function erased.
   mlir::FailureOr<mlir::LLVM::LLVMFuncOp> run();
@@ -70,8 +72,10 @@ private:
   // LowerDot.cpp.
   mlir::LogicalResult lowerDot(tile::DotOp op);
   void lowerDotBy(tile::DotOp op, mlir::Value matrix, llvm::ArrayRef<Row> rows);
-  Values addLines(tile::DotOp op, mlir::Value matrix, llvm::ArrayRef<Row> rows, int64_t slot, mlir::Value k, int64_t offset, int64_t steps, Values sums);
-  mlir::LogicalResult lowerDotByTransposed(tile::DotOp op, mlir::Value matrix, llvm::ArrayRef<Row> rows);
+  Values addLines(tile::DotOp op, mlir::Value matrix, llvm::ArrayRef<Row> rows, int64_t slot,
+                  mlir::Value k, int64_t offset, int64_t steps, Values sums);
+  mlir::LogicalResult lowerDotByTransposed(tile::DotOp op, mlir::Value matrix,
+                                           llvm::ArrayRef<Row> rows);
   mlir::Value elementOf(const Row &row, int64_t slot, mlir::Value lane, int64_t offset);
   static bool readsInPlace(tile::LoadOp load, tile::DotOp dot);
 
@@ -81,15 +85,19 @@ private:
   mlir::Value toI64(mlir::Value index);
   mlir::Value lookup(mlir::Value value) { return values.lookup(value); }
   /// Elements that a lane holds of a tile of `width`.
-  static int64_t slotsOf(int64_t width) { return int64_t(llvm::divideCeil(uint64_t(width), uint64_t(kWarp))); }
-  static int64_t widthOf(mlir::Value tile) { return mlir::cast<mlir::RankedTensorType>(tile.getType()).getDimSize(0); }
+  static int64_t slotsOf(int64_t width) {
+    return int64_t(llvm::divideCeil(uint64_t(width), uint64_t(kWarp)));
+  }
+  static int64_t widthOf(mlir::Value tile) {
+    return mlir::cast<mlir::RankedTensorType>(tile.getType()).getDimSize(0);
+  }
 
   tile::KernelOp kernel;
   mlir::OpBuilder builder;
   mlir::Location loc; // of the op being lowered
   mlir::IRMapping values;
-  mlir::Type pointerType;                 // to global memory
-  mlir::Value lane, line, inner, step;    // all but `step` are of type index
+  mlir::Type pointerType;              // to global memory
+  mlir::Value lane, line, inner, step; // all but `step` are of type index
 };
 
 } // namespace llmc::nvptx

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tile.dot` as chains of fused multiply-adds, one for each element that a lane holds: `by` reads neighbouring columns in
-// neighbouring lanes, `by_transposed` gives each lane a line of its own. Elements of a row come from memory, the same for all lanes, or by
-// shuffle from the lane that holds them.
+// `tile.dot` as chains of fused multiply-adds, one for each element that a lane holds: `by` reads
+// neighbouring columns in neighbouring lanes, `by_transposed` gives each lane a line of its own.
+// Elements of a row come from memory, the same for all lanes, or by shuffle from the lane that
+// holds them.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,16 +22,20 @@ static constexpr int64_t kMostWrittenOut = 8192;
 
 static bool isUnchangedUntil(LoadOp load, DotOp dot) {
   Operation *end = load->getBlock()->findAncestorOpInBlock(*dot);
-  auto stores = [](Operation *op) { return op->walk([](StoreOp) { return WalkResult::interrupt(); }).wasInterrupted(); };
+  auto stores = [](Operation *op) {
+    return op->walk([](StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
   for (Operation *op = load->getNextNode(); op != end; op = op->getNextNode())
     if (stores(op))
       return false;
   return end == dot || !stores(end);
 }
 
-/// Whether `dot` can take the elements of its row from memory. A masked row can only where the dot stops at the same place.
+/// Whether `dot` can take the elements of its row from memory. A masked row can only where the dot
+/// stops at the same place.
 bool KernelLowering::readsInPlace(LoadOp load, DotOp dot) {
-  if (dot.getMatrix() == load.getResult() || llvm::is_contained(dot.getAccumulators(), load.getResult()))
+  if (dot.getMatrix() == load.getResult() ||
+      llvm::is_contained(dot.getAccumulators(), load.getResult()))
     return false;
   if (load.getValid() && (dot.getTransposed() || load.getValid() != dot.getValid()))
     return false;
@@ -45,11 +50,13 @@ static int64_t lineStride(DotOp op) {
 
 LogicalResult KernelLowering::lowerDot(DotOp op) {
   auto matrix = op.getMatrix().getDefiningOp<LoadOp>();
-  for (Value operand : ValueRange{op.getRows().front(), op.getMatrix(), op.getAccumulators().front()})
+  Value operands[] = {op.getRows().front(), op.getMatrix(), op.getAccumulators().front()};
+  for (Value operand : operands)
     if (!cast<RankedTensorType>(operand.getType()).getElementType().isF32())
       return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
   if (!isUnchangedUntil(matrix, op)) {
-    InFlightDiagnostic error = refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
+    InFlightDiagnostic error =
+        refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
     error.attachNote(matrix.getLoc()) << "the matrix is loaded here, but read by the dot";
     return error;
   }
@@ -79,12 +86,13 @@ Value KernelLowering::elementOf(const Row &row, int64_t slot, Value lane, int64_
   }
   Value from = i32(offset);
   if (lane)
-    from = arith::AddIOp::create(builder, loc, arith::IndexCastOp::create(builder, loc, builder.getI32Type(), lane), from);
+    from = arith::AddIOp::create(
+        builder, loc, arith::IndexCastOp::create(builder, loc, builder.getI32Type(), lane), from);
   return shuffle(NVVM::ShflKind::idx, row.held[slot], from);
 }
 
-/// sums[row][piece] += row[k] * matrix[k, piece], k ascending: 32 steps of K at a time, since the elements of a computed row change
-/// their register there.
+/// sums[row][piece] += row[k] * matrix[k, piece], k ascending: 32 steps of K at a time, since the
+/// elements of a computed row change their register there.
 void KernelLowering::lowerDotBy(DotOp op, Value matrix, ArrayRef<Row> rows) {
   int64_t depth = widthOf(op.getRows().front());
   bool allInMemory = llvm::all_of(rows, [](const Row &row) { return bool(row.address); });
@@ -99,7 +107,8 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ArrayRef<Row> rows) {
       auto loop = scf::ForOp::create(builder, loc, index(0), to, index(stride), sums);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
-      Values next = addLines(op, matrix, rows, slot, loop.getInductionVar(), 0, stride, Values(loop.getRegionIterArgs()));
+      Values next = addLines(op, matrix, rows, slot, loop.getInductionVar(), 0, stride,
+                             Values(loop.getRegionIterArgs()));
       scf::YieldOp::create(builder, loc, next);
       sums = Values(loop.getResults());
     };
@@ -118,7 +127,8 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ArrayRef<Row> rows) {
 }
 
 /// Steps k + offset, ... of K, counted from the first of `slot`; `k` null: 0.
-KernelLowering::Values KernelLowering::addLines(DotOp op, Value matrix, ArrayRef<Row> rows, int64_t slot, Value k, int64_t offset,
+KernelLowering::Values KernelLowering::addLines(DotOp op, Value matrix, ArrayRef<Row> rows,
+                                                int64_t slot, Value k, int64_t offset,
                                                 int64_t steps, Values sums) {
   Type f32 = builder.getF32Type();
   int64_t columns = widthOf(op.getResult(0)), stride = lineStride(op), pieces = slotsOf(columns);
@@ -141,19 +151,23 @@ KernelLowering::Values KernelLowering::addLines(DotOp op, Value matrix, ArrayRef
   return sums;
 }
 
-/// A lane goes along its own lines, `lanes` chains each, then adds the tree. Idle lanes repeat the last line, so that all take part in shuffles.
+/// A lane goes along its own lines, `lanes` chains each, then adds the tree. Idle lanes repeat the
+/// last line, so that all take part in shuffles.
 LogicalResult KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ArrayRef<Row> rows) {
   Type f32 = builder.getF32Type();
-  int64_t lines = widthOf(op.getResult(0)), depth = widthOf(op.getRows().front()), chains = op.getLanes(), pieces = slotsOf(lines);
+  int64_t lines = widthOf(op.getResult(0)), depth = widthOf(op.getRows().front()),
+          chains = op.getLanes(), pieces = slotsOf(lines);
   if (depth * pieces * int64_t(rows.size()) > kMostWrittenOut)
-    return refuse(op) << "found " << depth << " x " << lines << " for " << rows.size() << " rows, expected at most " << kMostWrittenOut
+    return refuse(op) << "found " << depth << " x " << lines << " for " << rows.size()
+                      << " rows, expected at most " << kMostWrittenOut
                       << " multiply-adds a lane; use fewer rows or narrower tiles";
   SmallVector<Values> sums(rows.size() * pieces, Values(chains, zeros(f32)));
   Values ownLines;
   for (int64_t piece = 0; piece < pieces; ++piece) {
     Value number = arith::AddIOp::create(builder, loc, lane, index(piece * kWarp));
     number = arith::MinSIOp::create(builder, loc, number, index(lines - 1));
-    ownLines.push_back(offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, number, index(lineStride(op)))));
+    ownLines.push_back(
+        offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, number, index(lineStride(op)))));
   }
   for (int64_t k = 0; k < depth; ++k) {
     Values elements;

@@ -19,7 +19,9 @@ void llmc::nvptx::registerPasses() { registerNvptxPasses(); }
 static constexpr const char *kFeatures = "+ptx70";
 
 /// Chips that the features above are for; other names would end in a fatal error of LLVM.
-static bool isKnownChip(StringRef chip) { return llvm::is_contained({"sm_80", "sm_86", "sm_87"}, chip); }
+static bool isKnownChip(StringRef chip) {
+  return llvm::is_contained({"sm_80", "sm_86", "sm_87"}, chip);
+}
 
 namespace {
 struct LowerTileToNVPTX : llmc::nvptx::impl::LowerTileToNVPTXPassBase<LowerTileToNVPTX> {
@@ -34,9 +36,11 @@ struct LowerTileToNVPTX : llmc::nvptx::impl::LowerTileToNVPTXPassBase<LowerTileT
       module.emitError() << "unknown chip '" << chip << "', expected sm_80, sm_86 or sm_87";
       return signalPassFailure();
     }
-    Attribute target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, kFeatures);
+    Attribute target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3,
+                                                 "nvptx64-nvidia-cuda", chip, kFeatures);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    auto gpuModule = gpu::GPUModuleOp::create(builder, module.getLoc(), freeName(module), ArrayRef<Attribute>(target));
+    auto gpuModule = gpu::GPUModuleOp::create(builder, module.getLoc(), freeName(module),
+                                              ArrayRef<Attribute>(target));
     for (llmc::tile::KernelOp kernel : kernels) {
       builder.setInsertionPointToEnd(gpuModule.getBody());
       FailureOr<LLVM::LLVMFuncOp> function = KernelLowering(kernel, builder).run();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the elements of a tile lie in a warp, and the tree by which they are summed: halves of what a lane holds first, then
-// butterflies between lanes, which are the additions that TileOps.td states.
+// How the elements of a tile lie in a warp, and the tree by which they are summed: halves of what a
+// lane holds first, then butterflies between lanes, which are the additions that TileOps.td states.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/codegen/nvptx/KernelLowering.h"
@@ -39,13 +39,14 @@ void KernelLowering::lowerIota(IotaOp op) {
   values.map(op.getResult(), pack(elements));
 }
 
-/// maximumf and minimumf, not maxnumf: a NaN must survive to where it can be seen, and -0 < +0 makes the result
-/// independent of the order of its operands.
+/// maximumf and minimumf, not maxnumf: a NaN must survive to where it can be seen, and -0 < +0
+/// makes the result independent of the order of its operands.
 Value KernelLowering::combine(Reduction kind, Value a, Value b) {
   bool isFloat = isa<FloatType>(a.getType());
   switch (kind) {
   case Reduction::Add:
-    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult() : arith::AddIOp::create(builder, loc, a, b).getResult();
+    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
+                   : arith::AddIOp::create(builder, loc, a, b).getResult();
   case Reduction::Max:
     return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
                    : arith::MaxSIOp::create(builder, loc, a, b).getResult();
@@ -58,11 +59,12 @@ Value KernelLowering::combine(Reduction kind, Value a, Value b) {
 
 /// All lanes take part.
 Value KernelLowering::shuffle(NVVM::ShflKind kind, Value value, Value offset) {
-  return NVVM::ShflOp::create(builder, loc, value.getType(), i32(-1), value, offset, i32(kWarp - 1), kind, UnitAttr());
+  return NVVM::ShflOp::create(builder, loc, value.getType(), i32(-1), value, offset, i32(kWarp - 1),
+                              kind, UnitAttr());
 }
 
-/// Both lanes of a butterfly add the same two numbers, so all lanes end with the same bits. A tile narrower than the warp leaves
-/// the idle lanes with a sum of their own, so they take lane 0's.
+/// Both lanes of a butterfly add the same two numbers, so all lanes end with the same bits. A tile
+/// narrower than the warp leaves the idle lanes with a sum of their own, so they take lane 0's.
 void KernelLowering::lowerReduce(ReduceOp op) {
   Values held = unpack(lookup(op.getInput()));
   while (held.size() > 1) {

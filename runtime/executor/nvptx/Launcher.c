@@ -159,8 +159,7 @@ llmc_nvptx_status llmc_nvptx_launch(llmc_nvptx_device *device, const char *kerne
   llmc_nvptx_status status = enter(device);
   llmc_cuda_function function;
   if (!status)
-    status = answer(device,
-                    device->driver->cuModuleGetFunction(&function, device->module, kernel));
+    status = answer(device, device->driver->cuModuleGetFunction(&function, device->module, kernel));
   if (status)
     return status;
   void *parameters[LLMC_MAX_OPERANDS + 2];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launcher of runtime/executor/nvptx on the PTX interpreter: what it refuses, and what a step looks like on the device.
+// The launcher of runtime/executor/nvptx on the PTX interpreter: what it refuses, and what a step
+// looks like on the device.
 #include "runtime/executor/nvptx/Launcher.h"
 #include "tools/ptx-interpreter/Driver.h"
 #include <cstring>
@@ -9,8 +10,9 @@
 
 namespace {
 
-constexpr const char *kNothing = ".version 7.0\n.target sm_80\n.address_size 64\n"
-                                 ".visible .entry nothing(.param .u64 step, .param .u32 first)\n{\n  ret;\n}\n";
+constexpr const char *kNothing =
+    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry nothing(.param .u64 step, .param .u32 first)\n{\n  ret;\n}\n";
 
 struct LauncherTest : testing::Test {
   ~LauncherTest() override {
@@ -56,7 +58,8 @@ TEST_F(LauncherTest, launches_are_checked) {
   EXPECT_EQ(llmc_nvptx_launch(&device, "nothing", nullptr, 0, 0, 3, 3), LLMC_NVPTX_OK);
   EXPECT_EQ(binding.launches(), 1u) << "no program, no launch";
   EXPECT_EQ(llmc_nvptx_launch(&device, "nothing", nullptr, 0, 0, 3, 2), LLMC_NVPTX_BAD_ARGUMENT);
-  EXPECT_EQ(llmc_nvptx_launch(&device, "nothing", nullptr, LLMC_MAX_OPERANDS + 1, 0, 0, 1), LLMC_NVPTX_BAD_ARGUMENT);
+  EXPECT_EQ(llmc_nvptx_launch(&device, "nothing", nullptr, LLMC_MAX_OPERANDS + 1, 0, 0, 1),
+            LLMC_NVPTX_BAD_ARGUMENT);
   EXPECT_EQ(llmc_nvptx_launch(&device, "something", nullptr, 0, 0, 0, 1), LLMC_NVPTX_DRIVER_ERROR);
   EXPECT_EQ(device.result, LLMC_CUDA_NOT_FOUND);
 }
@@ -74,7 +77,8 @@ TEST_F(LauncherTest, memory_that_is_not_there_is_a_status) {
 
 TEST_F(LauncherTest, a_step_points_to_its_arrays_on_the_device) {
   ASSERT_EQ(open(kNothing), LLMC_NVPTX_OK);
-  const int32_t tokens[] = {7, 8}, positions[] = {3, 4}, outputRows[] = {1}, sequenceRow[] = {0, 1}, base[] = {64};
+  const int32_t tokens[] = {7, 8}, positions[] = {3, 4}, outputRows[] = {1}, sequenceRow[] = {0, 1},
+                base[] = {64};
   const uint32_t pages[] = {5, 6, 9};
   llmc_step step = {};
   step.n_rows = 2;
@@ -96,7 +100,9 @@ TEST_F(LauncherTest, a_step_points_to_its_arrays_on_the_device) {
   EXPECT_EQ(copy.slots, nullptr);
   auto elements = [&](const void *pointer, size_t count) {
     std::vector<int32_t> numbers(count);
-    EXPECT_EQ(llmc_nvptx_download(&device, numbers.data(), llmc_cuda_pointer(uintptr_t(pointer)), count * 4), LLMC_NVPTX_OK);
+    EXPECT_EQ(llmc_nvptx_download(&device, numbers.data(), llmc_cuda_pointer(uintptr_t(pointer)),
+                                  count * 4),
+              LLMC_NVPTX_OK);
     return numbers;
   };
   EXPECT_EQ(elements(copy.tokens, 2), (std::vector<int32_t>{7, 8}));

@@ -7,7 +7,8 @@
 
 namespace llmc::nvptx::test {
 
-/// Empty, with the diagnostics in `errors`, where a pass refuses. `lower` false: `source` holds a gpu.module already.
+/// Empty, with the diagnostics in `errors`, where a pass refuses. `lower` false: `source` holds a
+/// gpu.module already.
 std::string ptxOf(const std::string &source, std::string &errors, bool lower = true);
 
 } // namespace llmc::nvptx::test
