@@ -39,9 +39,10 @@ private:
   Status runCommand(uint32_t number);
   Environment inputsOf(llm::FusedOp region);
   Tensor readResult(Value result, uint16_t operand);
-  void judgeTensor(uint32_t number, OpResult result, const Tensor &found, const Environment &expected);
+  void judgeTensor(uint32_t number, OpResult result, Tensor found, const Environment &expected);
   void judgeAppend(uint32_t number, OpResult result, const PagesCopy &before, const Environment &expected);
-  void judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns, double bound);
+  /// Whether it is within its bound.
+  bool judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns, double bound);
   Difference differenceAt(uint32_t number, const std::string &result) const;
   Result<std::vector<int32_t>> nextTokens();
 
@@ -127,31 +128,30 @@ Status StepComparer::compareCommand(uint32_t number) {
     return evaluated;
   size_t tensors = 0;
   for (OpResult result : pair.region->getResults()) {
-    if (isa<llm::KVCacheType>(result.getType())) {
+    if (isa<llm::KVCacheType>(result.getType()))
       judgeAppend(number, result, *before, environment);
-    } else if (isa<RankedTensorType>(result.getType())) {
-      Tensor found = readResult(result, pair.resultOperands[tensors++]);
-      judgeTensor(number, result, found, environment);
-      values[result] = std::move(found);
-    }
+    else if (isa<RankedTensorType>(result.getType()))
+      judgeTensor(number, result, readResult(result, pair.resultOperands[tensors++]), environment);
     if (state.report.difference)
-      return blame(state, pair.region, environment, step, values, *state.report.difference);
+      return {};
   }
   return {};
 }
 
 Difference StepComparer::differenceAt(uint32_t number, const std::string &result) const {
-  CommandPair &pair = pairAt(number);
+  llm::FusedOp region = pairAt(number).region;
   Difference difference;
   difference.step = plan.name;
   difference.graph = state.sides.graphs[run.graph()].name;
   difference.number = number;
-  difference.command = pair.region.getName().str();
+  difference.command = region.getName().str();
   difference.result = result;
+  for (Operation &op : region.getBody().front().without_terminator())
+    difference.ops += (difference.ops.empty() ? "" : ", ") + op.getName().getStringRef().str();
   return difference;
 }
 
-void StepComparer::judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns,
+bool StepComparer::judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns,
                          double bound) {
   WorstElement worst = compareTensors(found, expected, columns, state.bound.value_or(bound));
   CompareReport &report = state.report;
@@ -166,44 +166,56 @@ void StepComparer::judge(uint32_t number, const std::string &result, const Tenso
     report.difference = differenceAt(number, result);
     report.difference->worst = worst;
   }
+  return !worst.beyond;
 }
 
-void StepComparer::judgeTensor(uint32_t number, OpResult result, const Tensor &found, const Environment &expected) {
+static Value yieldedAs(llm::FusedOp region, OpResult result) {
+  return region.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+}
+
+void StepComparer::judgeTensor(uint32_t number, OpResult result, Tensor found, const Environment &expected) {
   llm::FusedOp region = pairAt(number).region;
   std::string name = region->getNumResults() > 1 ? "result " + std::to_string(result.getResultNumber()) : "result";
-  judge(number, name, found, expected.lookup(result), {0, found.width}, boundOf(region));
+  if (!judge(number, name, found, expected.lookup(result), {0, found.width}, boundOf(region)))
+    blame(state.interpreter, {region, yieldedAs(region, result), found, expected, values, step}, *state.report.difference);
+  values[result] = std::move(found);
 }
 
 /// What lies in the pages against what the reference would have written, and that nothing else there has changed.
 void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy &before, const Environment &expected) {
-  CommandPair &pair = pairAt(number);
-  auto append = pair.region.getBody().front().getTerminator()->getOperand(result.getResultNumber()).getDefiningOp<llm::KVAppendOp>();
+  llm::FusedOp region = pairAt(number).region;
+  auto append = yieldedAs(region, result).getDefiningOp<llm::KVAppendOp>();
   std::string name = append.getCache().str();
   uint32_t index = 0;
-  while (index < artifact.n_caches && name != artifact.caches[index].name)
+  while (index + 1 < artifact.n_caches && name != artifact.caches[index].name)
     ++index;
   const llmc_cache &cache = artifact.caches[index];
-  Tensor found = expected.lookup(result);
+  int64_t width = int64_t(cache.kv_heads) * cache.key_width;
+  Tensor found = expected.lookup(result), keys(found.lines, width);
   std::vector<std::pair<uint64_t, int64_t>> slots;
   for (int64_t r = 0; r < step.rows(); ++r) {
     uint64_t handle = step.sequences[size_t(step.rowSequence[size_t(r)])].handle;
     slots.push_back({handle, step.slots[size_t(r)]});
     CachedRow row = readRow(cache, state.sequences[handle], step.slots[size_t(r)]);
+    std::copy(row.key.begin(), row.key.end(), keys.line(r));
     std::copy(row.key.begin(), row.key.end(), found.line(r));
-    std::copy(row.value.begin(), row.value.end(), found.line(r) + row.key.size());
+    std::copy(row.value.begin(), row.value.end(), found.line(r) + width);
     state.caches.write(name, handle, step.slots[size_t(r)], std::move(row));
   }
-  int64_t keys = int64_t(cache.kv_heads) * cache.key_width;
-  judge(number, "keys of " + name, found, expected.lookup(result), {0, keys}, boundOf(pair.region));
-  judge(number, "values of " + name, found, expected.lookup(result), {keys, found.width - keys}, 0); // copied, whatever keys go through
+  bool keysRight = judge(number, "keys of " + name, found, expected.lookup(result), {0, width}, boundOf(region));
+  bool valuesRight = judge(number, "values of " + name, found, expected.lookup(result), {width, found.width - width}, 0); // copies
   std::optional<std::string> elsewhere = before.changedElsewhere(index, slots);
-  if (!elsewhere)
+  if (keysRight && valuesRight && !elsewhere)
     return;
-  if (!state.report.difference) {
+  if (!state.report.difference)
     state.report.difference = differenceAt(number, "memory that it must not write");
-    state.report.difference->op = "llm.kv_append";
-  }
-  state.report.difference->notes.push_back("it has also written to " + *elsewhere);
+  Difference &difference = *state.report.difference;
+  if (elsewhere)
+    difference.notes.push_back("it has also written to " + *elsewhere);
+  difference.op = append->getName().getStringRef().str();
+  difference.why = elsewhere ? "as if it wrote to other slots" : "";
+  if (!keysRight && valuesRight && !elsewhere)
+    blame(state.interpreter, {region, append.getKey(), keys, expected, values, step}, difference);
 }
 
 Result<std::vector<int32_t>> StepComparer::nextTokens() {
