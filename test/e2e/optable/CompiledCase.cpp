@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes a row of the op table down the road: graph and schedule stage, the reference's values of each region, tile and memory stage,
-// tables and packed weights, PTX.
+// Takes a row of the op table down the road: graph and schedule stage, the reference's values of
+// each region, tile and memory stage, tables and packed weights, PTX.
 #include "test/e2e/optable/CompiledCase.h"
 #include "dialects/llm/reference/Interpreter.h"
 #include "dialects/tile/TileDialect.h"
@@ -33,13 +33,16 @@ public:
     auto found = tensors.find(std::string(name));
     return found == tensors.end() ? nullptr : &found->second;
   }
-  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows, float *out) const override {
+  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows,
+                  float *out) const override {
     const model::TensorInfo &info = tensors.at(std::string(name));
     bool isNorm = name.find("norm") != std::string_view::npos;
-    float scale = info.shape.size() == 1 || name == "embed" ? 1.0f : std::sqrt(3.0f / float(info.columns()));
+    float scale =
+        info.shape.size() == 1 || name == "embed" ? 1.0f : std::sqrt(3.0f / float(info.columns()));
     for (int64_t i = 0; i < numRows * info.columns(); ++i) {
       int64_t place = firstRow * info.columns() + i;
-      uint64_t bits = model::hashBytes(&place, sizeof(place), model::hashBytes(name.data(), name.size(), 17));
+      uint64_t bits =
+          model::hashBytes(&place, sizeof(place), model::hashBytes(name.data(), name.size(), 17));
       float unit = float(int32_t(uint32_t(bits >> 32))) / 2147483648.0f; // -1 to 1
       out[i] = isNorm ? 1 + 0.4f * unit : scale * unit;
     }
@@ -58,7 +61,8 @@ public:
     pending.insert(pending.end(), bytes, bytes + size);
     size_t whole = pending.size() / sizeof(float);
     floats.resize(floats.size() + whole);
-    std::copy_n(pending.data(), whole * sizeof(float), reinterpret_cast<char *>(floats.data() + floats.size() - whole));
+    std::copy_n(pending.data(), whole * sizeof(float),
+                reinterpret_cast<char *>(floats.data() + floats.size() - whole));
     pending.erase(pending.begin(), pending.begin() + ptrdiff_t(whole * sizeof(float)));
     return {};
   }
@@ -95,16 +99,20 @@ reference::Step makeStep(const OpCase &row) {
 }
 
 /// What each region gives, in their order, which is that of the commands.
-bool evaluateRegions(ModuleOp module, const model::WeightSource &weights, CompiledCase &result, std::string &error) {
+bool evaluateRegions(ModuleOp module, const model::WeightSource &weights, CompiledCase &result,
+                     std::string &error) {
   reference::Interpreter interpreter(module, weights);
   reference::Environment environment;
   auto function = *module.getOps<func::FuncOp>().begin();
   for (auto region : function.getBody().front().getOps<llm::FusedOp>()) {
-    if (Status status = interpreter.evaluate(region, environment, result.step, interpreter.caches()); !status) {
+    if (Status status =
+            interpreter.evaluate(region, environment, result.step, interpreter.caches());
+        !status) {
       error = status.error().str();
       return false;
     }
-    Value written = *llvm::find_if(region.getResults(), [](Value value) { return isa<RankedTensorType>(value.getType()); });
+    Value written = *llvm::find_if(
+        region.getResults(), [](Value value) { return isa<RankedTensorType>(value.getType()); });
     result.expected.push_back(environment.find(written)->second);
     result.names.push_back(region.getName().str());
   }
@@ -149,7 +157,8 @@ CompiledCase compileCase(const OpCase &row, std::string &error) {
     return result;
   HashedWeights weights(*module);
   result.step = makeStep(row);
-  if (!runStages(*module, row, "import", "schedule") || !evaluateRegions(*module, weights, result, error) ||
+  if (!runStages(*module, row, "import", "schedule") ||
+      !evaluateRegions(*module, weights, result, error) ||
       !runStages(*module, row, "schedule", "memory"))
     return result;
   FailureOr<artifact::Tables> tables = artifact::readTables(*module);

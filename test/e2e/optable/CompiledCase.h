@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row of the op table, ready to run: what the compiler made of it for each target, and what the reference says that each command
-// gives. Without MLIR headers, so that tests are quick to build.
+// One row of the op table, ready to run: what the compiler made of it for each target, and what the
+// reference says that each command gives. Without MLIR headers, so that tests are quick to build.
 #pragma once
 
 #include "dialects/llm/reference/Step.h"
@@ -13,12 +13,12 @@ namespace llmc::test {
 
 struct CompiledCase {
   artifact::Tables tables;
-  std::vector<float> weights;                ///< packed
-  std::string tileKernels;                   ///< the block programs as text: the same for all targets
-  std::string ptx;                           ///< of the same block programs
+  std::vector<float> weights; ///< packed
+  std::string tileKernels;    ///< the block programs as text: the same for all targets
+  std::string ptx;            ///< of the same block programs
   reference::Step step;
-  std::vector<reference::Tensor> expected;   ///< one for each command
-  std::vector<std::string> names;            ///< of the commands, for messages
+  std::vector<reference::Tensor> expected; ///< one for each command
+  std::vector<std::string> names;          ///< of the commands, for messages
 
   const artifact::Graph &graph() const { return tables.graphs.front(); }
 };

@@ -27,14 +27,16 @@ constexpr Kind kKinds[] = {
     {"difference for sum", R"(add\.rn\.f32)", "sub.rn.f32"},
     {"sum for product", R"(mul\.rn\.f32)", "add.rn.f32"},
     {"addend lost", R"(fma\.rn\.f32 (\S+), (\S+), (\S+), \S+;)", "mul.rn.f32 $01, $02, $03;"},
-    {"factor for addend", R"(fma\.rn\.f32 (\S+), (\S+), (\S+), (\S+);)", "fma.rn.f32 $01, $02, $04, $03;"},
+    {"factor for addend", R"(fma\.rn\.f32 (\S+), (\S+), (\S+), (\S+);)",
+     "fma.rn.f32 $01, $02, $04, $03;"},
     {"load from the next element", R"((ld\.global\S* .*\[%rd\d+)\])", "$01+4]"},
     {"load from the element before", R"((ld\.global\S* .*\[%rd\d+)\])", "$01+-4]"},
     {"store to the next element", R"((st\.global\S* .*\[%rd\d+)\])", "$01+4]"},
     {"store dropped", R"(st\.global.*)", ""},
     {"constant changed", R"((0f[0-9A-F]{3})[0-9A-F]([0-9A-F]{4}))", "$015$02"},
     {"division upside down", R"(div\.rn\.f32 (\S+), (\S+), (\S+);)", "div.rn.f32 $01, $03, $02;"},
-    {"operands of a difference swapped", R"(sub\.rn\.f32 (\S+), (\S+), (\S+);)", "sub.rn.f32 $01, $03, $02;"},
+    {"operands of a difference swapped", R"(sub\.rn\.f32 (\S+), (\S+), (\S+);)",
+     "sub.rn.f32 $01, $03, $02;"},
     {"square root lost", R"(sqrt\.rn\.f32 (\S+), (\S+);)", "mov.b32 $01, $02;"},
     {"another parameter", R"((ld\.param\S* .*_param_)1\])", "$010]"},
     {"lane for program", R"(%ctaid\.x)", "%tid.x"},
@@ -42,7 +44,8 @@ constexpr Kind kKinds[] = {
     {"index scaled twice", R"((shl\.b64 .*, )2;)", "$013;"},
     {"step of a loop or offset", R"((add\.s64 .*, )32;)", "$0164;"},
     {"smallest for largest", R"(max\.NaN)", "min.NaN"},
-    {"choice swapped", R"(selp\.(\S+) (\S+), (\S+), (\S+), (\S+);)", "selp.$01 $02, $04, $03, $05;"},
+    {"choice swapped", R"(selp\.(\S+) (\S+), (\S+), (\S+), (\S+);)",
+     "selp.$01 $02, $04, $03, $05;"},
 };
 
 std::vector<std::string> linesOf(const std::string &text) {
@@ -71,7 +74,8 @@ std::vector<Mutation> mutationsOf(const std::string &ptx, size_t count, unsigned
     std::regex pattern(kind.pattern);
     std::vector<Mutation> places;
     for (size_t i = 0; i < lines.size(); ++i) {
-      std::string after = std::regex_replace(lines[i], pattern, kind.replacement, std::regex_constants::format_first_only);
+      std::string after = std::regex_replace(lines[i], pattern, kind.replacement,
+                                             std::regex_constants::format_first_only);
       if (after != lines[i])
         places.push_back({kind.name, i + 1, lines[i], after});
     }
@@ -89,7 +93,9 @@ std::vector<Mutation> mutationsOf(const std::string &ptx, size_t count, unsigned
       chosen.push_back(places[place]);
       places.erase(places.begin() + ptrdiff_t(place));
     }
-    byKind.erase(std::remove_if(byKind.begin(), byKind.end(), [](const auto &places) { return places.empty(); }), byKind.end());
+    byKind.erase(std::remove_if(byKind.begin(), byKind.end(),
+                                [](const auto &places) { return places.empty(); }),
+                 byKind.end());
   }
   return chosen;
 }

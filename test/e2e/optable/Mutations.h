@@ -15,7 +15,8 @@ struct Mutation {
   std::string before, after;
 };
 
-/// `count` mutations of `ptx`, of as many kinds as it offers places for; the same seed gives the same ones.
+/// `count` mutations of `ptx`, of as many kinds as it offers places for; the same seed gives the
+/// same ones.
 std::vector<Mutation> mutationsOf(const std::string &ptx, size_t count, unsigned seed);
 
 std::string mutated(const std::string &ptx, const Mutation &mutation);

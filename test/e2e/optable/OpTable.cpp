@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of the op table. A module is a small graph around the ops of its row; every launch of it is judged.
+// The rows of the op table. A module is a small graph around the ops of its row; every launch of it
+// is judged.
 #include "test/e2e/optable/OpTable.h"
 
 namespace llmc::test {
@@ -14,13 +15,15 @@ struct Shape {
 std::string number(int64_t value) { return std::to_string(value); }
 
 /// `text` with $S, $D, $F, $V, $A and $G replaced.
-std::string fill(std::string text, Shape shape, const std::string &symbols, const std::string &activation, const std::string &graph) {
-  const std::pair<std::string, std::string> words[] = {{"$S", symbols}, // first: it has letters of its own
-                                                       {"$D", number(shape.d)},
-                                                       {"$F", number(shape.f)},
-                                                       {"$V", number(shape.v)},
-                                                       {"$A", activation},
-                                                       {"$G", graph}};
+std::string fill(std::string text, Shape shape, const std::string &symbols,
+                 const std::string &activation, const std::string &graph) {
+  const std::pair<std::string, std::string> words[] = {
+      {"$S", symbols}, // first: it has letters of its own
+      {"$D", number(shape.d)},
+      {"$F", number(shape.f)},
+      {"$V", number(shape.v)},
+      {"$A", activation},
+      {"$G", graph}};
   for (const auto &[word, value] : words)
     for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += value.size())
       text.replace(at, word.size(), value);
@@ -110,14 +113,16 @@ struct Group {
   std::string graph = "prefill";
   std::string fuseNorm = "never";
   std::string schedule = "";
-  int64_t rows = 5; // so that rows and outputs (3) are both more than one row tile and no multiple of it
+  int64_t rows =
+      5; // so that rows and outputs (3) are both more than one row tile and no multiple of it
   const char *symbols = "";
 };
 
 OpCase makeCase(const Group &group, Shape shape) {
   OpCase row;
   row.name = group.name + "_" + number(shape.d) + "_" + number(shape.f) + "_" + number(shape.v);
-  row.module = fill(std::string(kHead) + group.body + kTail, shape, group.symbols, group.activation, group.graph);
+  row.module = fill(std::string(kHead) + group.body + kTail, shape, group.symbols, group.activation,
+                    group.graph);
   row.graph = group.graph;
   row.fuseNorm = group.fuseNorm;
   row.schedule = group.schedule;
@@ -136,7 +141,8 @@ std::vector<OpCase> opTable() {
       {"linear_of_norm", kLinear, "silu", "prefill", "always"},
       {"gemv", kLinear, "silu", "decode", "always", "", 1},
       {"gemv_split", kLinear, "silu", "decode", "never", "linear:k_split=3,linear:k_tile=5", 1},
-      {"linear_tiles", kLinear, "silu", "prefill", "always", "linear:k_tile=40,linear:row_tile=2,linear:panels=2", 5},
+      {"linear_tiles", kLinear, "silu", "prefill", "always",
+       "linear:k_tile=40,linear:row_tile=2,linear:panels=2", 5},
       {"mlp_silu", kMLP},
       {"mlp_of_norm", kMLP, "gelu_tanh", "decode", "always", "", 2},
       {"mlp_gelu_erf", kMLP, "gelu_erf"},

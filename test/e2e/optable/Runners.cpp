@@ -44,7 +44,8 @@ uint32_t programsOf(const llmc_command &command, const llmc_step &step) {
   return extents[command.extent] * command.inner;
 }
 
-std::vector<const llmc_operand *> operandsOf(const CompiledCase &compiled, const llmc_command &command) {
+std::vector<const llmc_operand *> operandsOf(const CompiledCase &compiled,
+                                             const llmc_command &command) {
   std::vector<const llmc_operand *> operands;
   for (uint32_t i = 0; i < command.n_slots; ++i)
     operands.push_back(&compiled.graph().operands[compiled.graph().slots[command.first_slot + i]]);
@@ -53,14 +54,16 @@ std::vector<const llmc_operand *> operandsOf(const CompiledCase &compiled, const
 
 class CpuRunner : public Runner {
 public:
-  explicit CpuRunner(const CompiledCase &compiled) : compiled(compiled), kernels(compiled.tileKernels) {
+  explicit CpuRunner(const CompiledCase &compiled)
+      : compiled(compiled), kernels(compiled.tileKernels) {
     kernels.step = stepOf(compiled.step);
   }
   bool run(const llmc_command &command, CaseMemory &memory, std::string &) override {
     std::vector<void *> operands;
     for (const llmc_operand *operand : operandsOf(compiled, command))
       operands.push_back(memory.place(*operand));
-    kernels.run(compiled.tables.kernels[command.kernel], operands, 0, programsOf(command, kernels.step));
+    kernels.run(compiled.tables.kernels[command.kernel], operands, 0,
+                programsOf(command, kernels.step));
     return true;
   }
 
@@ -104,7 +107,8 @@ private:
 
   /// Arenas and weights go to the device and the arenas come back.
   bool launch(const llmc_command &command, CaseMemory &memory) {
-    std::vector<float> *buffers[kBuffers] = {&memory.rows, &memory.outputs, &memory.weights, &memory.kv}; // as llmc_operand_kind
+    std::vector<float> *buffers[kBuffers] = {&memory.rows, &memory.outputs, &memory.weights,
+                                             &memory.kv}; // as llmc_operand_kind
     for (int i = 0; i < kBuffers; ++i) {
       size_t bytes = buffers[i]->size() * sizeof(float);
       if ((!addresses[i] && !good(llmc_nvptx_allocate(&device, bytes, &addresses[i]))) ||
@@ -112,20 +116,23 @@ private:
         return false;
     }
     llmc_cuda_pointer &stepAddress = addresses[kBuffers];
-    if (!stepAddress && (!good(llmc_nvptx_allocate(&device, llmc_nvptx_step_bytes(&step, kPages), &stepAddress)) ||
-                         !good(llmc_nvptx_upload_step(&device, stepAddress, &step, kPages))))
+    if (!stepAddress &&
+        (!good(llmc_nvptx_allocate(&device, llmc_nvptx_step_bytes(&step, kPages), &stepAddress)) ||
+         !good(llmc_nvptx_upload_step(&device, stepAddress, &step, kPages))))
       return false;
     std::vector<llmc_cuda_pointer> operands;
     for (const llmc_operand *operand : operandsOf(compiled, command)) {
       float *place = memory.place(*operand);
-      operands.push_back(addresses[operand->kind] + uint64_t(place - buffers[operand->kind]->data()) * sizeof(float));
+      operands.push_back(addresses[operand->kind] +
+                         uint64_t(place - buffers[operand->kind]->data()) * sizeof(float));
     }
     const std::string &kernel = compiled.tables.kernels[command.kernel];
-    if (!good(llmc_nvptx_launch(&device, kernel.c_str(), operands.data(), uint32_t(operands.size()), stepAddress, 0,
-                                programsOf(command, step))))
+    if (!good(llmc_nvptx_launch(&device, kernel.c_str(), operands.data(), uint32_t(operands.size()),
+                                stepAddress, 0, programsOf(command, step))))
       return false;
     for (int i : {LLMC_OPERAND_ROWS, LLMC_OPERAND_OUTPUTS, LLMC_OPERAND_KV})
-      if (!good(llmc_nvptx_download(&device, buffers[i]->data(), addresses[i], buffers[i]->size() * sizeof(float))))
+      if (!good(llmc_nvptx_download(&device, buffers[i]->data(), addresses[i],
+                                    buffers[i]->size() * sizeof(float))))
         return false;
     return true;
   }
@@ -161,7 +168,8 @@ std::string inWords(double number) {
 }
 
 /// Elements that differ in their bits outside [skipped, skipped + count).
-size_t changesOutside(const std::vector<float> &before, const std::vector<float> &after, const float *skipped, size_t count) {
+size_t changesOutside(const std::vector<float> &before, const std::vector<float> &after,
+                      const float *skipped, size_t count) {
   size_t changes = 0;
   for (size_t i = 0; i < after.size(); ++i) {
     const float *place = after.data() + i;
@@ -176,8 +184,9 @@ size_t changesOutside(const std::vector<float> &before, const std::vector<float>
 CaseMemory::CaseMemory(const CompiledCase &compiled)
     : maxRows(uint32_t(compiled.step.rows())), maxOutputs(uint32_t(compiled.step.outputs())),
       rows(compiled.tables.rowsArenaBytes / sizeof(float) * maxRows, NAN),
-      outputs(compiled.tables.outputsArenaBytes / sizeof(float) * maxOutputs, NAN), weights(compiled.weights),
-      kv(compiled.tables.chunkBytes / sizeof(float) * kPagesThere, NAN) {}
+      outputs(compiled.tables.outputsArenaBytes / sizeof(float) * maxOutputs, NAN),
+      weights(compiled.weights), kv(compiled.tables.chunkBytes / sizeof(float) * kPagesThere, NAN) {
+}
 
 float *CaseMemory::place(const llmc_operand &operand) {
   if (operand.kind == LLMC_OPERAND_ROWS)
@@ -187,7 +196,9 @@ float *CaseMemory::place(const llmc_operand &operand) {
   return (operand.kind == LLMC_OPERAND_KV ? kv : weights).data() + operand.offset / sizeof(float);
 }
 
-std::unique_ptr<Runner> cpuRunner(const CompiledCase &compiled) { return std::make_unique<CpuRunner>(compiled); }
+std::unique_ptr<Runner> cpuRunner(const CompiledCase &compiled) {
+  return std::make_unique<CpuRunner>(compiled);
+}
 
 std::unique_ptr<Runner> ptxRunner(const CompiledCase &compiled, const std::string &ptx) {
   return std::make_unique<PtxRunner>(compiled, ptx);
@@ -199,7 +210,8 @@ Judgement judge(const CompiledCase &compiled, Runner &runner, double bound) {
   for (size_t i = 0; i < compiled.graph().commands.size(); ++i) {
     const llmc_command &command = compiled.graph().commands[i];
     const std::vector<float> &expected = compiled.expected[i].values;
-    float *target = memory.place(*operandsOf(compiled, command).back()); // written operands come last
+    float *target =
+        memory.place(*operandsOf(compiled, command).back()); // written operands come last
     std::fill_n(target, expected.size(), NAN);
     CaseMemory before = memory;
     std::string error, place = "command " + std::to_string(i) + " '" + compiled.names[i] + "': ";
@@ -211,10 +223,13 @@ Judgement judge(const CompiledCase &compiled, Runner &runner, double bound) {
       size_t changes = changesOutside(before.rows, memory.rows, target, expected.size()) +
                        changesOutside(before.outputs, memory.outputs, target, expected.size());
       if (!(found <= bound))
-        result.findings.push_back(place + "found an error of " + inWords(found) + ", expected at most " + inWords(bound));
+        result.findings.push_back(place + "found an error of " + inWords(found) +
+                                  ", expected at most " + inWords(bound));
       else if (changes)
-        result.findings.push_back(place + "wrote " + std::to_string(changes) + " elements that are not its own");
+        result.findings.push_back(place + "wrote " + std::to_string(changes) +
+                                  " elements that are not its own");
     }
+    result.written.insert(result.written.end(), target, target + expected.size());
     std::copy(expected.begin(), expected.end(), target);
   }
   return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways to run one command of a compiled case on memory of this process: the CPU's kernels, linked into this process; the PTX on
-// the interpreter, behind the CUDA driver's function table.
+// Ways to run one command of a compiled case on memory of this process: the CPU's kernels, linked
+// into this process; the PTX on the interpreter, behind the CUDA driver's function table.
 #pragma once
 
 #include "test/e2e/optable/CompiledCase.h"
@@ -31,11 +31,14 @@ std::unique_ptr<Runner> cpuRunner(const CompiledCase &compiled);
 std::unique_ptr<Runner> ptxRunner(const CompiledCase &compiled, const std::string &ptx);
 
 struct Judgement {
-  std::vector<std::string> findings; ///< one line for each command that fails, differs by more than the bound, or writes elsewhere
+  std::vector<std::string> findings; ///< one line for each command that fails, differs by more than
+                                     ///< the bound, or writes elsewhere
   double largestError = 0;           ///< of the commands that ran
+  std::vector<float> written;        ///< by all of them, one after the other
 };
 
-/// Runs every command on inputs from the reference and compares what it wrote with what the reference gives. Caches alone are the runner's own.
+/// Runs every command on inputs from the reference and compares what it wrote with what the
+/// reference gives. Caches alone are the runner's own.
 Judgement judge(const CompiledCase &compiled, Runner &runner, double bound);
 
 } // namespace llmc::test

@@ -76,7 +76,7 @@ TEST(EmitPtx, a_reduction_is_five_butterflies) {
 
 TEST(EmitPtx, lanes_beyond_valid_do_not_load) {
   std::string text =
-      ptx("  %m = tile.load %x[%r, %c0] valid %r : !tile.view<?x32xf32> -> tensor<32xf32>\n"
+      ptx("  %m = tile.load %x[%c0, %c0] valid %r : !tile.view<?x32xf32> -> tensor<32xf32>\n"
           "  %b = arith.addf %a, %m : tensor<32xf32>\n");
   EXPECT_EQ(count(text, "ld.global"), 2u) << text;
   EXPECT_GE(count(text, "setp."), 1u) << text;
