@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention: one program for each row and query head. Keys are reduced in chunks of 64 logical positions: every chunk yields
-// its own (max, sum, output) from an empty state, and partials merge by a left fold in logical order, so the bits depend on
-// the row's position alone. A chunk that is wholly masked would be the identity of the fold; such chunks are not visited.
-#include "passes/tile/KernelBuilder.h"
+// Attention: one program for each row and query head. Keys are reduced in chunks of 64 logical
+// positions: every chunk yields its own (max, sum, output) from an empty state, and partials merge
+// by a left fold in logical order, so the bits depend on the row's position alone. A chunk that is
+// wholly masked would be the identity of the fold; such chunks are not visited.
 #include "passes/graph/Regions.h"
+#include "passes/tile/KernelBuilder.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -32,7 +33,8 @@ public:
     KVCacheType type = view.getCache().getType();
     Value origin = view.getCache();
     while (auto region = origin.getDefiningOp<FusedOp>())
-      origin = region.getBody().front().getTerminator()->getOperand(cast<OpResult>(origin).getResultNumber());
+      origin = region.getBody().front().getTerminator()->getOperand(
+          cast<OpResult>(origin).getResultNumber());
     auto append = origin.getDefiningOp<KVAppendOp>();
     if (!append)
       return attention.emitError() << "expects a cache that llm.kv_append wrote";
@@ -48,9 +50,16 @@ public:
     k.launch.inner = heads;
     Value row = k.programId(tile::Axis::Line), head = k.programId(tile::Axis::Inner);
     sequence = k.read(tile::Field::RowSequence, row);
-    position = k.sub(k.read(tile::Field::Positions, row), k.read(tile::Field::SequenceBase, sequence));
+    position =
+        k.sub(k.read(tile::Field::Positions, row), k.read(tile::Field::SequenceBase, sequence));
     kvHead = k.div(head, heads / kv.getHeads());
-    query = k.load(k.input(attention.getQuery()), {row, k.mul(head, kv.getKey())}, kv.getKey());
+    PartOfRow part = partOfRow(
+        k.region,
+        attention.getQuery()); // q is a part of the merged projections where no rotation copies it
+    if (Operation *source = part.row.getDefiningOp(); source && source->getParentOp() == k.region)
+      return source->emitError() << "no attention kernel holds '" << source->getName() << "'";
+    query = k.load(k.input(part.row), {row, k.add(k.mul(head, kv.getKey()), k.index(part.offset))},
+                   kv.getKey());
 
     Partial all = overChunks();
     Value result = k.divf(all.output, k.broadcast(all.sum, kv.getValue()));
@@ -76,11 +85,15 @@ private:
   }
 
   Value chunkTile(tile::KVPart part, Value chunk) {
-    int64_t width = kv.getWidth(part == tile::KVPart::Key), stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
-    auto view = tile::ViewType::get(k.body.getContext(), {tile::KVType::kChunk, width}, k.body.getF32Type(), {stride, 1});
-    Value place = tile::KVChunkOp::create(k.body, k.loc, view, part, cache, k.step(), sequence, chunk, kvHead);
+    int64_t width = kv.getWidth(part == tile::KVPart::Key),
+            stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
+    auto view = tile::ViewType::get(k.body.getContext(), {tile::KVType::kChunk, width},
+                                    k.body.getF32Type(), {stride, 1});
+    Value place = tile::KVChunkOp::create(k.body, k.loc, view, part, cache, k.step(), sequence,
+                                          chunk, kvHead);
     auto type = RankedTensorType::get({tile::KVType::kChunk, width}, k.body.getF32Type());
-    return tile::LoadOp::create(k.body, k.loc, type, place, ValueRange{k.index(0), k.index(0)}, Value());
+    return tile::LoadOp::create(k.body, k.loc, type, place, ValueRange{k.index(0), k.index(0)},
+                                Value());
   }
 
   /// Which keys of the chunk the row sees.
@@ -95,16 +108,19 @@ private:
     if (window == 0)
       return seen;
     Value before = k.sub(last, k.index(window));
-    Value inside = arith::CmpIOp::create(k.body, k.loc, arith::CmpIPredicate::sgt, key, asTile(before));
+    Value inside =
+        arith::CmpIOp::create(k.body, k.loc, arith::CmpIPredicate::sgt, key, asTile(before));
     return arith::AndIOp::create(k.body, k.loc, seen, inside);
   }
 
   Partial ofChunk(Value chunk) {
     constexpr int64_t kKeys = tile::KVType::kChunk;
     Value start = k.mul(chunk, kKeys), mask = maskOf(start);
-    auto scores = tile::DotOp::create(k.body, k.loc, TypeRange{k.tileType(kKeys)}, query, chunkTile(tile::KVPart::Key, chunk),
+    auto scores = tile::DotOp::create(k.body, k.loc, TypeRange{k.tileType(kKeys)}, query,
+                                      chunkTile(tile::KVPart::Key, chunk),
                                       ValueRange{k.filled(kKeys, 0)}, Value(), true, lanes);
-    Value scaled = k.mulf(scores.getResult(0), k.filled(kKeys, attention.getScale().convertToDouble()));
+    Value scaled =
+        k.mulf(scores.getResult(0), k.filled(kKeys, attention.getScale().convertToDouble()));
     scaled = arith::SelectOp::create(k.body, k.loc, mask, scaled, k.filled(kKeys, kEmpty));
     Value maximum = k.reduce(tile::Reduction::Max, scaled);
     Value weights = math::ExpOp::create(k.body, k.loc, k.subf(scaled, k.broadcast(maximum, kKeys)));
@@ -113,7 +129,8 @@ private:
     Value seen = k.add(k.sub(position, start), k.index(1)); // values beyond may be junk, even NaN
     seen = arith::MinSIOp::create(k.body, k.loc, seen, k.index(kKeys));
     auto output = tile::DotOp::create(k.body, k.loc, TypeRange{k.tileType(kv.getValue())}, weights,
-                                      chunkTile(tile::KVPart::Value, chunk), ValueRange{k.filled(kv.getValue(), 0)}, seen, false, 1);
+                                      chunkTile(tile::KVPart::Value, chunk),
+                                      ValueRange{k.filled(kv.getValue(), 0)}, seen, false, 1);
     return {maximum, sum, output.getResult(0)};
   }
 
@@ -123,7 +140,8 @@ private:
     Value scaleB = math::ExpOp::create(k.body, k.loc, k.subf(b.maximum, maximum));
     Value sum = k.addf(k.mulf(a.sum, scaleA), k.mulf(b.sum, scaleB));
     int64_t width = kv.getValue();
-    Value output = k.addf(k.mulf(a.output, k.broadcast(scaleA, width)), k.mulf(b.output, k.broadcast(scaleB, width)));
+    Value output = k.addf(k.mulf(a.output, k.broadcast(scaleA, width)),
+                          k.mulf(b.output, k.broadcast(scaleB, width)));
     return {maximum, sum, output};
   }
 
@@ -139,7 +157,7 @@ private:
 LogicalResult tiles::buildAttention(KernelBuilder &k) {
   AttentionOp attention = graph::findIn<AttentionOp>(k.region);
   for (Operation &op : k.region.getBody().front().without_terminator())
-    if (!isa<KVViewOp, AttentionOp>(op))
+    if (!isa<KVViewOp, AttentionOp, SplitOp>(op))
       return op.emitError() << "no attention kernel holds '" << op.getName() << "'";
   return AttentionKernel(k, attention).build();
 }

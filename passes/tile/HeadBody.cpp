@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Head-wise values as two halves of a head: q/k norm and rotation, from the row that the projections wrote.
+// Head-wise values as two halves of a head: q/k norm and rotation, from the row that the
+// projections wrote.
 #include "passes/tile/KernelBuilder.h"
 
 using namespace mlir;
@@ -27,22 +28,22 @@ HeadTiles HeadBody::tilesOf(Value value, Value row, Value head, int64_t width) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getParentOp() != k.region)
     return halves(k.input(value), row, k.mul(head, width));
-  if (auto split = dyn_cast<SplitOp>(op)) {
-    int64_t offset = 0;
-    for (Value part : split.getParts().take_front(cast<OpResult>(value).getResultNumber()))
-      offset += widthOf(part.getType());
-    return halves(k.input(split.getInput()), row, k.add(k.mul(head, width), k.index(offset)));
+  if (isa<SplitOp>(op)) {
+    PartOfRow part = partOfRow(k.region, value);
+    return halves(k.input(part.row), row, k.add(k.mul(head, width), k.index(part.offset)));
   }
   if (auto norm = dyn_cast<RMSNormOp>(op)) {
     HeadTiles x = tilesOf(norm.getInput(), row, head, width);
     Value squares = k.fma(x.high, x.high, k.mulf(x.low, x.low));
-    Value factor = k.broadcast(normFactor(k, k.reduce(tile::Reduction::Add, squares), width, norm.getEpsAttr()), padded);
+    Value factor = k.broadcast(
+        normFactor(k, k.reduce(tile::Reduction::Add, squares), width, norm.getEpsAttr()), padded);
     HeadTiles weight = halves(k.weight(norm.getWeightAttr()), {}, k.index(0));
     return {k.mulf(k.mulf(x.low, factor), weight.low), k.mulf(k.mulf(x.high, factor), weight.high)};
   }
   auto rope = cast<RopeOp>(op); // kernel kinds admit no other op
   HeadTiles x = tilesOf(rope.getInput(), row, head, width);
-  HeadTiles turn = halves(k.weight(rope.getTableAttr()), k.read(tile::Field::Positions, row), k.index(0));
+  HeadTiles turn =
+      halves(k.weight(rope.getTableAttr()), k.read(tile::Field::Positions, row), k.index(0));
   Value low = k.subf(k.mulf(x.low, turn.low), k.mulf(x.high, turn.high));
   Value high = k.addf(k.mulf(x.high, turn.low), k.mulf(x.low, turn.high));
   return {low, high};

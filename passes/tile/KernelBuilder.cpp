@@ -15,13 +15,32 @@ tile::ViewType tiles::viewOf(Type tensor) {
   return tile::ViewType::get(type.getContext(), type.getShape(), type.getElementType());
 }
 
+int64_t tiles::columnsBefore(OpResult part) {
+  int64_t columns = 0;
+  for (Value before : part.getOwner()->getResults().take_front(part.getResultNumber()))
+    columns += widthOf(before.getType());
+  return columns;
+}
+
+PartOfRow tiles::partOfRow(FusedOp region, Value value) {
+  PartOfRow part{value};
+  while (auto split = part.row.getDefiningOp<SplitOp>()) {
+    if (split->getParentOp() != region)
+      break;
+    part.offset += columnsBefore(cast<OpResult>(part.row));
+    part.row = split.getInput();
+  }
+  return part;
+}
+
 KernelBuilder::KernelBuilder(FusedOp region, tile::KernelOp kernel, OpBuilder &graph)
-    : body(OpBuilder::atBlockEnd(&kernel.getBody().front())), loc(region.getLoc()), region(region), schedule(region.getScheduleAttr()),
-      kernel(kernel), graph(graph) {
+    : body(OpBuilder::atBlockEnd(&kernel.getBody().front())), loc(region.getLoc()), region(region),
+      schedule(region.getScheduleAttr()), kernel(kernel), graph(graph) {
   launch.chunk = schedule.getChunk();
 }
 
-//===--- Parameters --------------------------------------------------------------------------------------------------===//
+//===--- Parameters
+//--------------------------------------------------------------------------------------------------===//
 
 Value KernelBuilder::parameter(Value graphValue, Type type) {
   Value argument = kernel.getBody().addArgument(type, loc);
@@ -88,26 +107,33 @@ void KernelBuilder::finish() {
     block.eraseArgument(cast<BlockArgument>(output).getArgNumber());
     output = block.getArguments().back();
   }
-  kernel.setFunctionTypeAttr(TypeAttr::get(FunctionType::get(body.getContext(), block.getArgumentTypes(), {})));
+  kernel.setFunctionTypeAttr(
+      TypeAttr::get(FunctionType::get(body.getContext(), block.getArgumentTypes(), {})));
   if (launch.inner != 1)
     kernel->setAttr("tile.inner", body.getI64IntegerAttr(launch.inner));
 }
 
-//===--- Shorthand ---------------------------------------------------------------------------------------------------===//
+//===--- Shorthand
+//---------------------------------------------------------------------------------------------------===//
 
-Value KernelBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(body, loc, value); }
+Value KernelBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(body, loc, value);
+}
 
 Value KernelBuilder::filled(int64_t width, double value) {
-  return arith::ConstantOp::create(body, loc, DenseElementsAttr::get(tileType(width), float(value)));
+  return arith::ConstantOp::create(body, loc,
+                                   DenseElementsAttr::get(tileType(width), float(value)));
 }
 
 Value KernelBuilder::broadcast(Value element, int64_t width) {
-  return tile::BroadcastOp::create(body, loc, RankedTensorType::get({width}, element.getType()), element);
+  return tile::BroadcastOp::create(body, loc, RankedTensorType::get({width}, element.getType()),
+                                   element);
 }
 
 Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
-  return tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view, indices, valid);
+  return tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view, indices,
+                              valid);
 }
 
 Value KernelBuilder::loadScalar(Value view, ValueRange indices) {
@@ -120,10 +146,12 @@ void KernelBuilder::store(Value value, Value view, ValueRange indices, Value val
 }
 
 Value KernelBuilder::reduce(tile::Reduction how, Value tile) {
-  return tile::ReduceOp::create(body, loc, cast<RankedTensorType>(tile.getType()).getElementType(), how, tile);
+  return tile::ReduceOp::create(body, loc, cast<RankedTensorType>(tile.getType()).getElementType(),
+                                how, tile);
 }
 
-SmallVector<Value> KernelBuilder::loop(Value from, Value to, int64_t step, ValueRange carried, LoopBody fill) {
+SmallVector<Value> KernelBuilder::loop(Value from, Value to, int64_t step, ValueRange carried,
+                                       LoopBody fill) {
   auto loop = scf::ForOp::create(body, loc, from, to, index(step), carried);
   OpBuilder::InsertionGuard guard(body);
   if (carried.empty())
@@ -136,13 +164,15 @@ SmallVector<Value> KernelBuilder::loop(Value from, Value to, int64_t step, Value
   return SmallVector<Value>(loop.getResults());
 }
 
-SmallVector<Value> KernelBuilder::columns(int64_t width, int64_t tile, ValueRange carried, ColumnBody fill) {
+SmallVector<Value> KernelBuilder::columns(int64_t width, int64_t tile, ValueRange carried,
+                                          ColumnBody fill) {
   int64_t full = width / tile * tile;
   SmallVector<Value> values(carried);
   if (full == tile)
     values = fill(index(0), Value(), values);
   else if (full > 0)
-    values = loop(index(0), index(full), tile, values, [&](Value at, ValueRange inside) { return fill(at, Value(), inside); });
+    values = loop(index(0), index(full), tile, values,
+                  [&](Value at, ValueRange inside) { return fill(at, Value(), inside); });
   if (full < width)
     values = fill(index(full), index(width - full), values);
   return values;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every kernel kind builds with: a kernel under construction, its parameters, and shorthand for indices and tiles. A
-// kernel kind is a function that fills a KernelBuilder from a fused region; LowerToTile.cpp launches what comes out.
+// What every kernel kind builds with: a kernel under construction, its parameters, and shorthand
+// for indices and tiles. A kernel kind is a function that fills a KernelBuilder from a fused
+// region; LowerToTile.cpp launches what comes out.
 #pragma once
 
 #include "passes/Target.h"
@@ -14,7 +15,8 @@ struct Launch {
   tile::Extent extent = tile::Extent::One;
   int64_t inner = 1;
   int64_t chunk = 1;
-  llvm::SmallVector<mlir::Value> operands; ///< values of the graph, in the order of the kernel's parameters after the step
+  llvm::SmallVector<mlir::Value>
+      operands; ///< values of the graph, in the order of the kernel's parameters after the step
   llvm::SmallVector<mlir::Type> results;   ///< tensors, the kernel's last parameters
   llvm::SmallVector<mlir::Value> replaced; ///< results of the region that they stand for
 };
@@ -35,49 +37,85 @@ public:
   mlir::Value input(mlir::Value tensor);
   mlir::Value weight(mlir::FlatSymbolRefAttr symbol);
   mlir::Value cache(mlir::FlatSymbolRefAttr symbol, llm::KVCacheType type);
-  /// A parameter that receives `value`, which the region yields. Inputs may still be added later: `finish` sorts parameters.
+  /// A parameter that receives `value`, which the region yields. Inputs may still be added later:
+  /// `finish` sorts parameters.
   mlir::Value output(mlir::Value yielded);
   /// Sorts the parameters (read ones first) and completes the kernel's type and the launch.
   void finish();
 
   // Shorthand. Indices:
   mlir::Value index(int64_t value);
-  mlir::Value add(mlir::Value a, mlir::Value b) { return mlir::arith::AddIOp::create(body, loc, a, b); }
-  mlir::Value sub(mlir::Value a, mlir::Value b) { return mlir::arith::SubIOp::create(body, loc, a, b); }
-  mlir::Value mul(mlir::Value a, int64_t b) { return mlir::arith::MulIOp::create(body, loc, a, index(b)); }
-  mlir::Value div(mlir::Value a, int64_t b) { return mlir::arith::DivUIOp::create(body, loc, a, index(b)); }
-  mlir::Value rem(mlir::Value a, int64_t b) { return mlir::arith::RemUIOp::create(body, loc, a, index(b)); }
-  mlir::Value programId(tile::Axis axis) { return tile::ProgramIdOp::create(body, loc, body.getIndexType(), axis); }
-  mlir::Value extent(tile::Extent which) { return tile::ExtentOp::create(body, loc, body.getIndexType(), which, step()); }
+  mlir::Value add(mlir::Value a, mlir::Value b) {
+    return mlir::arith::AddIOp::create(body, loc, a, b);
+  }
+  mlir::Value sub(mlir::Value a, mlir::Value b) {
+    return mlir::arith::SubIOp::create(body, loc, a, b);
+  }
+  mlir::Value mul(mlir::Value a, int64_t b) {
+    return mlir::arith::MulIOp::create(body, loc, a, index(b));
+  }
+  mlir::Value div(mlir::Value a, int64_t b) {
+    return mlir::arith::DivUIOp::create(body, loc, a, index(b));
+  }
+  mlir::Value rem(mlir::Value a, int64_t b) {
+    return mlir::arith::RemUIOp::create(body, loc, a, index(b));
+  }
+  mlir::Value programId(tile::Axis axis) {
+    return tile::ProgramIdOp::create(body, loc, body.getIndexType(), axis);
+  }
+  mlir::Value extent(tile::Extent which) {
+    return tile::ExtentOp::create(body, loc, body.getIndexType(), which, step());
+  }
   mlir::Value read(tile::Field field, mlir::Value at) {
     return tile::StepReadOp::create(body, loc, body.getIndexType(), field, step(), at);
   }
   // Tiles of f32 (or i32):
-  mlir::RankedTensorType tileType(int64_t width) { return mlir::RankedTensorType::get({width}, body.getF32Type()); }
-  mlir::RankedTensorType intTileType(int64_t width) { return mlir::RankedTensorType::get({width}, body.getI32Type()); }
-  mlir::Value scalar(double value) { return mlir::arith::ConstantOp::create(body, loc, body.getF32FloatAttr(float(value))); }
+  mlir::RankedTensorType tileType(int64_t width) {
+    return mlir::RankedTensorType::get({width}, body.getF32Type());
+  }
+  mlir::RankedTensorType intTileType(int64_t width) {
+    return mlir::RankedTensorType::get({width}, body.getI32Type());
+  }
+  mlir::Value scalar(double value) {
+    return mlir::arith::ConstantOp::create(body, loc, body.getF32FloatAttr(float(value)));
+  }
   mlir::Value filled(int64_t width, double value);
   mlir::Value broadcast(mlir::Value element, int64_t width);
   /// A tile of a view; `valid` null: all of it is there.
-  mlir::Value load(mlir::Value view, mlir::ValueRange indices, int64_t width, mlir::Value valid = {});
+  mlir::Value load(mlir::Value view, mlir::ValueRange indices, int64_t width,
+                   mlir::Value valid = {});
   mlir::Value loadScalar(mlir::Value view, mlir::ValueRange indices);
   void store(mlir::Value value, mlir::Value view, mlir::ValueRange indices, mlir::Value valid = {});
   mlir::Value reduce(tile::Reduction how, mlir::Value tile);
-  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) { return mlir::math::FmaOp::create(body, loc, a, b, c); }
-  mlir::Value addf(mlir::Value a, mlir::Value b) { return mlir::arith::AddFOp::create(body, loc, a, b); }
-  mlir::Value subf(mlir::Value a, mlir::Value b) { return mlir::arith::SubFOp::create(body, loc, a, b); }
-  mlir::Value mulf(mlir::Value a, mlir::Value b) { return mlir::arith::MulFOp::create(body, loc, a, b); }
-  mlir::Value divf(mlir::Value a, mlir::Value b) { return mlir::arith::DivFOp::create(body, loc, a, b); }
+  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) {
+    return mlir::math::FmaOp::create(body, loc, a, b, c);
+  }
+  mlir::Value addf(mlir::Value a, mlir::Value b) {
+    return mlir::arith::AddFOp::create(body, loc, a, b);
+  }
+  mlir::Value subf(mlir::Value a, mlir::Value b) {
+    return mlir::arith::SubFOp::create(body, loc, a, b);
+  }
+  mlir::Value mulf(mlir::Value a, mlir::Value b) {
+    return mlir::arith::MulFOp::create(body, loc, a, b);
+  }
+  mlir::Value divf(mlir::Value a, mlir::Value b) {
+    return mlir::arith::DivFOp::create(body, loc, a, b);
+  }
 
-  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)>;
-  /// for index = from; index < to; index += step, carrying values. `from` and `to` are index values.
-  llvm::SmallVector<mlir::Value> loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange carried, LoopBody fill);
+  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index,
+                                                                     mlir::ValueRange carried)>;
+  /// for index = from; index < to; index += step, carrying values. `from` and `to` are index
+  /// values.
+  llvm::SmallVector<mlir::Value> loop(mlir::Value from, mlir::Value to, int64_t step,
+                                      mlir::ValueRange carried, LoopBody fill);
 
-  /// Calls `fill` for columns [0, width) in tiles of `tile` columns: a loop over the full ones, then the rest once with
-  /// the number of valid columns (null in the loop). Carries values.
-  using ColumnBody =
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value column, mlir::Value valid, mlir::ValueRange carried)>;
-  llvm::SmallVector<mlir::Value> columns(int64_t width, int64_t tile, mlir::ValueRange carried, ColumnBody fill);
+  /// Calls `fill` for columns [0, width) in tiles of `tile` columns: a loop over the full ones,
+  /// then the rest once with the number of valid columns (null in the loop). Carries values.
+  using ColumnBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::Value column, mlir::Value valid, mlir::ValueRange carried)>;
+  llvm::SmallVector<mlir::Value> columns(int64_t width, int64_t tile, mlir::ValueRange carried,
+                                         ColumnBody fill);
 
   tile::KernelOp kernel;
 
@@ -94,17 +132,30 @@ private:
 int64_t powerOfTwoAbove(int64_t n);
 /// A view with the shape of a graph's tensor.
 tile::ViewType viewOf(mlir::Type tensor);
+/// Columns of an `llm.split`'s row before one of its parts.
+int64_t columnsBefore(mlir::OpResult part);
+/// What a region reads when it reads `value`: splits inside the region are followed to the row that
+/// they are of.
+struct PartOfRow {
+  mlir::Value row;
+  int64_t offset = 0;
+};
+PartOfRow partOfRow(llm::FusedOp region, mlir::Value value);
 
-//===--- Bodies, used by every kernel kind -------------------------------------------------------------------------===//
+//===--- Bodies, used by every kernel kind
+//-------------------------------------------------------------------------===//
 
-/// A row-wise value (x, a norm of it, a sum, an activated product ...) tile by tile, straight from what the region reads.
+/// A row-wise value (x, a norm of it, a sum, an activated product ...) tile by tile, straight from
+/// what the region reads.
 class RowBody {
 public:
   explicit RowBody(KernelBuilder &k) : k(k) {}
-  /// Computes what must be known of a whole line before its first tile: the factor of each norm below `value`.
+  /// Computes what must be known of a whole line before its first tile: the factor of each norm
+  /// below `value`.
   void prepare(mlir::Value value, mlir::Value line);
   /// `width` columns from `column`; beyond `valid` they are zero (where inputs are).
-  mlir::Value tileOf(mlir::Value value, mlir::Value line, mlir::Value column, int64_t width, mlir::Value valid = {});
+  mlir::Value tileOf(mlir::Value value, mlir::Value line, mlir::Value column, int64_t width,
+                     mlir::Value valid = {});
   /// Declares that `value` is already there as a tile: the result of a dot product.
   void define(mlir::Value value, mlir::Value tile) { defined[value] = tile; }
   void forget() { defined.clear(); }
@@ -134,9 +185,11 @@ private:
 };
 
 /// Factor of an RMS norm from the sum of squares: 1 / sqrt(sum / width + eps).
-mlir::Value normFactor(KernelBuilder &k, mlir::Value sumOfSquares, int64_t width, mlir::FloatAttr eps);
+mlir::Value normFactor(KernelBuilder &k, mlir::Value sumOfSquares, int64_t width,
+                       mlir::FloatAttr eps);
 
-//===--- Kernel kinds ----------------------------------------------------------------------------------------------===//
+//===--- Kernel kinds
+//----------------------------------------------------------------------------------------------===//
 
 mlir::LogicalResult buildRowWise(KernelBuilder &k);
 mlir::LogicalResult buildLinear(KernelBuilder &k);

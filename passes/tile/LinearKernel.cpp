@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear kernels: one or two projections of a (normalised) row, with bias, residual sum or activated product on the way out.
-// A program owns `panels` panels of the weight and goes over all rows, `row_tile` at a time: a CPU's nest, where the panel
-// stays in cache. Every output has one chain of fused multiply-adds along K (times k_split, summed left to right), whatever the
-// row tile, so all graphs agree to the bit.
+// Linear kernels: one or two projections of a (normalised) row, with bias, residual sum or
+// activated product on the way out. A program owns `panels` panels of the weight and goes over all
+// rows, `row_tile` at a time: a CPU's nest, where the panel stays in cache. Every output has one
+// chain of fused multiply-adds along K (times k_split, summed left to right), whatever the row
+// tile, so all graphs agree to the bit.
 #include "passes/tile/KernelBuilder.h"
 
 using namespace mlir;
@@ -31,12 +32,15 @@ public:
     columns = weight.getColumns();
     outputs = weight.getRows();
     kTile = std::min(k.schedule.getKTile() ? k.schedule.getKTile() : 8, columns);
-    int64_t panels = llvm::divideCeil(outputs, panelRows), perProgram = std::min(k.schedule.getPanels(), panels);
+    int64_t panels = llvm::divideCeil(outputs, panelRows),
+            perProgram = std::min(k.schedule.getPanels(), panels);
     k.launch.inner = llvm::divideCeil(panels, perProgram);
-    lineExtent = lineOf(yielded.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
+    lineExtent =
+        lineOf(yielded.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
     target = k.output(yielded);
     Value first = k.mul(k.programId(tile::Axis::Inner), perProgram);
-    Value last = arith::MinUIOp::create(k.body, k.loc, k.add(first, k.index(perProgram)), k.index(panels));
+    Value last =
+        arith::MinUIOp::create(k.body, k.loc, k.add(first, k.index(perProgram)), k.index(panels));
     k.loop(first, last, 1, {}, [&](Value panel, ValueRange) {
       overRows(panel);
       return SmallVector<Value>();
@@ -46,16 +50,25 @@ public:
 
 private:
   bool isProduct(Value value) const {
-    return llvm::any_of(projections, [&](const Projection &projection) { return projection.result == value; });
+    return llvm::any_of(projections,
+                        [&](const Projection &projection) { return projection.result == value; });
   }
 
-  /// On the way out of the products every op is element-wise: a program has a panel's columns, not whole rows.
+  /// On the way out of the products every op is element-wise: a program has a panel's columns, not
+  /// whole rows.
   LogicalResult checkOut(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || op->getParentOp() != k.region || isProduct(value))
       return success();
     if (isa<RMSNormOp>(op))
-      return op->emitError() << "no linear kernel holds a norm after the product: a program does not have the whole row";
+      return op->emitError() << "no linear kernel holds a norm after the product: a program does "
+                                "not have the whole row";
+    if (auto split = dyn_cast<SplitOp>(op)) {
+      Operation *source = split.getInput().getDefiningOp();
+      if (source && source->getParentOp() == k.region)
+        return op->emitError() << "no linear kernel holds a split of a row that '"
+                               << source->getName() << "' computes in the region";
+    }
     for (Value operand : op->getOperands())
       if (failed(checkOut(operand)))
         return failure();
@@ -66,21 +79,25 @@ private:
     auto yield = k.region.getBody().front().getTerminator();
     for (Operation &op : k.region.getBody().front().without_terminator()) {
       if (auto linear = dyn_cast<LinearOp>(op))
-        projections.push_back({linear.getInput(), linear.getResult(), linear.getWeightAttr(), linear.getBiasAttr()});
+        projections.push_back(
+            {linear.getInput(), linear.getResult(), linear.getWeightAttr(), linear.getBiasAttr()});
       else if (auto head = dyn_cast<LMHeadOp>(op))
-        projections.push_back({head.getInput(), head.getResult(), head.getWeightAttr(), FlatSymbolRefAttr()});
-      else if (!isa<RMSNormOp, AddOp, ActivateOp>(op))
+        projections.push_back(
+            {head.getInput(), head.getResult(), head.getWeightAttr(), FlatSymbolRefAttr()});
+      else if (!isa<RMSNormOp, AddOp, ActivateOp, SplitOp>(op))
         return op.emitError() << "no linear kernel holds '" << op.getName() << "'";
     }
     if (yield->getNumOperands() != 1)
-      return k.region.emitError() << "expects one result of a linear region, found " << yield->getNumOperands();
+      return k.region.emitError() << "expects one result of a linear region, found "
+                                  << yield->getNumOperands();
     yielded = yield->getOperand(0);
     if (projections.empty() || failed(checkOut(yielded)))
       return failure();
     for (Projection &projection : projections) {
       auto weight = lookupWeight(k.region, projection.weight);
       if (!weight.getType().getLayout().getPanelRows())
-        return k.region.emitError() << "expects weight " << projection.weight << " in panels, found row-major";
+        return k.region.emitError()
+               << "expects weight " << projection.weight << " in panels, found row-major";
       if (projection.input != projections.front().input ||
           weight.getType() != lookupWeight(k.region, projections.front().weight).getType())
         return k.region.emitError() << "expects projections of one input and one shape";
@@ -126,7 +143,8 @@ private:
           sum = k.addf(sum, k.load(k.weight(projection.bias), column, panelRows, valid));
         perRow[m].define(projection.result, sum);
       }
-      k.store(perRow[m].tileOf(yielded, lines[m], column, panelRows, valid), target, {lines[m], column}, valid);
+      k.store(perRow[m].tileOf(yielded, lines[m], column, panelRows, valid), target,
+              {lines[m], column}, valid);
     }
   }
 
@@ -136,7 +154,8 @@ private:
     int64_t perPart = llvm::divideCeil(columns, parts);
     SmallVector<Value> total;
     for (int64_t from = 0; from < columns; from += perPart) {
-      SmallVector<Value> part = partialProducts(panel, lines, rows, from, std::min(columns, from + perPart));
+      SmallVector<Value> part =
+          partialProducts(panel, lines, rows, from, std::min(columns, from + perPart));
       if (total.empty())
         total = part;
       else
@@ -146,7 +165,8 @@ private:
     return total;
   }
 
-  SmallVector<Value> partialProducts(Value panel, ArrayRef<Value> lines, MutableArrayRef<RowBody> rows, int64_t from, int64_t to) {
+  SmallVector<Value> partialProducts(Value panel, ArrayRef<Value> lines,
+                                     MutableArrayRef<RowBody> rows, int64_t from, int64_t to) {
     SmallVector<Value> sums(projections.size() * lines.size(), k.filled(panelRows, 0));
     int64_t full = from + (to - from) / kTile * kTile;
     auto dotAt = [&](Value column, int64_t width, ValueRange carried) {
@@ -155,16 +175,19 @@ private:
         tiles.push_back(rows[m].tileOf(projections.front().input, line, column, width));
       for (auto [p, projection] : llvm::enumerate(projections)) {
         auto type = RankedTensorType::get({width, panelRows}, k.body.getF32Type());
-        Value matrix = tile::LoadOp::create(k.body, k.loc, type, k.weight(projection.weight), ValueRange{panel, column, k.index(0)},
-                                            Value());
+        Value matrix = tile::LoadOp::create(k.body, k.loc, type, k.weight(projection.weight),
+                                            ValueRange{panel, column, k.index(0)}, Value());
         ValueRange before = carried.slice(p * lines.size(), lines.size());
-        auto dot = tile::DotOp::create(k.body, k.loc, before.getTypes(), tiles, matrix, before, Value(), false, 1);
+        auto dot = tile::DotOp::create(k.body, k.loc, before.getTypes(), tiles, matrix, before,
+                                       Value(), false, 1);
         llvm::append_range(next, dot.getResults());
       }
       return next;
     };
     if (full > from)
-      sums = k.loop(k.index(from), k.index(full), kTile, sums, [&](Value column, ValueRange carried) { return dotAt(column, kTile, carried); });
+      sums =
+          k.loop(k.index(from), k.index(full), kTile, sums,
+                 [&](Value column, ValueRange carried) { return dotAt(column, kTile, carried); });
     if (full < to)
       sums = dotAt(k.index(full), to - full, sums);
     return sums;

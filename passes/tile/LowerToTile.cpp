@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes every fused region a block program and a launch of it. A kernel is built for each region and then looked up by its text: regions
-// of the same kind, shapes, types and schedule share one, so code size does not grow with the number of layers.
-#include "llvm/ADT/StringMap.h"
+// Makes every fused region a block program and a launch of it. A kernel is built for each region
+// and then looked up by its text: regions of the same kind, shapes, types and schedule share one,
+// so code size does not grow with the number of layers.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/Regions.h"
 #include "passes/tile/KernelBuilder.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace llmc {
 #define GEN_PASS_DEF_LOWERTOTILEPASS
@@ -39,7 +40,8 @@ class KernelSet {
 public:
   explicit KernelSet(ModuleOp module) : module(module) {}
 
-  /// A kernel with the text of `draft`: one that is there already, or the draft under a name of its own.
+  /// A kernel with the text of `draft`: one that is there already, or the draft under a name of its
+  /// own.
   FlatSymbolRefAttr add(tile::KernelOp draft, KernelKind kind) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -86,8 +88,8 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
   static LogicalResult checkGraph(FunctionOpInterface graph) {
     for (Operation &op : graph.getFunctionBody().front())
       if (isa<LLMDialect>(op.getDialect()) && !isa<FusedOp>(op))
-        return op.emitError() << "expects every op of a graph in a fused region, found '" << op.getName()
-                              << "': run the graph and schedule stages first";
+        return op.emitError() << "expects every op of a graph in a fused region, found '"
+                              << op.getName() << "': run the graph and schedule stages first";
     return success();
   }
 
@@ -95,23 +97,28 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
   static LogicalResult checkSchedule(FusedOp region) {
     ScheduleAttr schedule = region.getScheduleAttr();
     if (!schedule)
-      return region.emitError() << "expects a schedule on fused region \"" << region.getName() << "\": run the schedule stage first";
+      return region.emitError() << "expects a schedule on fused region \"" << region.getName()
+                                << "\": run the schedule stage first";
     KernelKind kind = kindOf(region);
-    bool sums = graph::findIn<RMSNormOp>(region) || (kind != KernelKind::Linear && kind != KernelKind::RopeAppend);
+    bool sums = graph::findIn<RMSNormOp>(region) ||
+                (kind != KernelKind::Linear && kind != KernelKind::RopeAppend);
     if (sums && !llvm::isPowerOf2_64(uint64_t(schedule.getLanes())))
-      return region.emitError() << "expects lanes of fused region \"" << region.getName() << "\" to be a power of two, found "
-                                << schedule.getLanes();
+      return region.emitError() << "expects lanes of fused region \"" << region.getName()
+                                << "\" to be a power of two, found " << schedule.getLanes();
     if (region.getNumResults() == 0)
-      return region.emitError() << "expects fused region \"" << region.getName() << "\" to yield a value, found none";
+      return region.emitError() << "expects fused region \"" << region.getName()
+                                << "\" to yield a value, found none";
     return success();
   }
 
-  /// What the launches do not stand for, and the graph still uses, has no place in memory: a cache that a graph returns, say.
+  /// What the launches do not stand for, and the graph still uses, has no place in memory: a cache
+  /// that a graph returns, say.
   static LogicalResult checkUses(FusedOp region) {
     for (OpResult result : region.getResults())
       if (!result.use_empty()) {
-        auto diagnostic = region.emitError() << "expects result " << result.getResultNumber() << " of fused region \""
-                                             << region.getName() << "\" to be used by regions or returned as a tensor";
+        auto diagnostic = region.emitError()
+                          << "expects result " << result.getResultNumber() << " of fused region \""
+                          << region.getName() << "\" to be used by regions or returned as a tensor";
         diagnostic.attachNote(result.getUsers().begin()->getLoc()) << "used here";
         return diagnostic;
       }
@@ -124,20 +131,23 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
     KernelKind kind = kindOf(region);
     OpBuilder end = OpBuilder::atBlockEnd(getOperation().getBody()), graph(region);
     Type step = tile::StepType::get(&getContext());
-    auto kernel = tile::KernelOp::create(end, region.getLoc(), "draft", FunctionType::get(&getContext(), step, {}));
+    auto kernel = tile::KernelOp::create(end, region.getLoc(), "draft",
+                                         FunctionType::get(&getContext(), step, {}));
     tiles::KernelBuilder builder(region, kernel, graph);
     if (failed(buildKernel(builder, kind)))
       return failure();
     builder.finish();
     tiles::Launch &launch = builder.launch;
-    auto op = tile::LaunchOp::create(graph, region.getLoc(), launch.results, kernels.add(kernel, kind), region.getNameAttr(),
-                                     tile::ExtentAttr::get(&getContext(), launch.extent), graph.getI64IntegerAttr(launch.inner),
-                                     graph.getI64IntegerAttr(launch.chunk), mapped(launch.operands), IntegerAttr());
+    auto op = tile::LaunchOp::create(
+        graph, region.getLoc(), launch.results, kernels.add(kernel, kind), region.getNameAttr(),
+        tile::ExtentAttr::get(&getContext(), launch.extent), graph.getI64IntegerAttr(launch.inner),
+        graph.getI64IntegerAttr(launch.chunk), mapped(launch.operands), IntegerAttr());
     for (auto [replaced, result] : llvm::zip(launch.replaced, op.getResults()))
       results[replaced] = result;
     for (Value result : region.getResults())
       if (Value now = results.lookup(result))
-        result.replaceUsesWithIf(now, [&](OpOperand &use) { return isa<func::ReturnOp>(use.getOwner()); });
+        result.replaceUsesWithIf(
+            now, [&](OpOperand &use) { return isa<func::ReturnOp>(use.getOwner()); });
     return success();
   }
 
@@ -154,8 +164,9 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
     for (BlockArgument argument : graph.getArguments())
       if (isa<llm::StepType>(argument.getType()))
         argument.setType(step);
-    graph.setFunctionTypeAttr(TypeAttr::get(FunctionType::get(&getContext(), graph.getFunctionBody().getArgumentTypes(),
-                                                              cast<FunctionType>(graph.getFunctionType()).getResults())));
+    graph.setFunctionTypeAttr(
+        TypeAttr::get(FunctionType::get(&getContext(), graph.getFunctionBody().getArgumentTypes(),
+                                        cast<FunctionType>(graph.getFunctionType()).getResults())));
   }
 
   llvm::DenseMap<Value, Value> results;

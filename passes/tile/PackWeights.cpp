@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives every weight the packed layout that its kernels read: panels for linears, rows for embeddings, norms, biases, tables. A
-// tied head is declared twice, each in its own layout.
+// Gives every weight the packed layout that its kernels read: panels for linears, rows for
+// embeddings, norms, biases, tables. A tied head is declared twice, each in its own layout.
 #include "mlir/IR/Builders.h"
 #include "passes/tile/Passes.h"
 
@@ -37,7 +37,8 @@ struct PackWeightsPass : llmc::impl::PackWeightsPassBase<PackWeightsPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto layout = LayoutAttr::getChecked([&] { return module.emitError(); }, &getContext(), int64_t(panelRows));
+    auto layout = LayoutAttr::getChecked([&] { return module.emitError(); }, &getContext(),
+                                         int64_t(panelRows));
     if (!layout)
       return signalPassFailure();
     llvm::MapVector<Attribute, SmallVector<Operation *>> byWeight;
@@ -51,20 +52,25 @@ struct PackWeightsPass : llmc::impl::PackWeightsPassBase<PackWeightsPass> {
         readByRows.insert(rope.getTableAttr());
     });
     for (auto &[symbol, users] : byWeight)
-      if (failed(pack(module, cast<FlatSymbolRefAttr>(symbol), users, layout, readByRows.contains(symbol))))
+      if (failed(pack(module, cast<FlatSymbolRefAttr>(symbol), users, layout,
+                      readByRows.contains(symbol))))
         return signalPassFailure();
   }
 
-  LogicalResult pack(ModuleOp module, FlatSymbolRefAttr symbol, ArrayRef<Operation *> users, LayoutAttr layout, bool shared) {
+  LogicalResult pack(ModuleOp module, FlatSymbolRefAttr symbol, ArrayRef<Operation *> users,
+                     LayoutAttr layout, bool shared) {
     auto weight = module.lookupSymbol<WeightOp>(symbol.getValue());
     if (weight.getType().getLayout().getPanelRows())
       return success();
     if (!weight.getSources()) {
-      auto diagnostic = users.front()->emitError() << "expects weight " << symbol << " to come from a checkpoint, found a computed one";
+      auto diagnostic = users.front()->emitError()
+                        << "expects weight " << symbol
+                        << " to come from a checkpoint, found a computed one";
       diagnostic.attachNote(weight.getLoc()) << "the weight is declared here";
       return diagnostic;
     }
-    auto packed = WeightType::get(&getContext(), weight.getType().getShape(), weight.getType().getElementType(), layout);
+    auto packed = WeightType::get(&getContext(), weight.getType().getShape(),
+                                  weight.getType().getElementType(), layout);
     if (!shared) {
       weight.setType(packed);
       return success();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel between projections and attention: for one row, head by head, q/k norm and rotation; q goes to memory, k and v
-// go to the row's slot of the cache.
-#include "passes/tile/KernelBuilder.h"
+// The kernel between projections and attention: for one row, head by head, q/k norm and rotation; q
+// goes to memory, k and v go to the row's slot of the cache.
 #include "passes/graph/Regions.h"
+#include "passes/tile/KernelBuilder.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -22,7 +22,8 @@ int64_t headsOf(Value value) {
   return 0;
 }
 
-/// Whether `value` can be computed a head of `width` elements at a time, down to rows that are in memory.
+/// Whether `value` can be computed a head of `width` elements at a time, down to rows that are in
+/// memory.
 LogicalResult checkHeads(KernelBuilder &k, Value value, int64_t width) {
   if (width % 2)
     return k.region.emitError() << "expects heads of even width, found " << width;
@@ -31,21 +32,26 @@ LogicalResult checkHeads(KernelBuilder &k, Value value, int64_t width) {
     return success();
   Value input = op->getOperand(0);
   if (isa<SplitOp>(op)) {
-    if (Operation *source = input.getDefiningOp(); source && source->getParentOp() == k.region)
-      return op->emitError() << "no head-wise kernel holds a split of a row that '" << source->getName() << "' computes in the region";
+    Operation *source = partOfRow(k.region, value).row.getDefiningOp();
+    if (source && source->getParentOp() == k.region)
+      return op->emitError() << "no head-wise kernel holds a split of a row that '"
+                             << source->getName() << "' computes in the region";
     return success();
   }
   if (int64_t found = widthOf(value.getType()) / headsOf(value); found != width)
-    return op->emitError() << "expects heads of " << width << " elements, as its reader in the region has, found " << found;
+    return op->emitError() << "expects heads of " << width
+                           << " elements, as its reader in the region has, found " << found;
   return checkHeads(k, input, width);
 }
 
 LogicalResult checkAppend(KernelBuilder &k, KVAppendOp append) {
   KVCacheType cache = append.getResult().getType();
-  return failure(failed(checkHeads(k, append.getKey(), cache.getKey())) || failed(checkHeads(k, append.getValue(), cache.getValue())));
+  return failure(failed(checkHeads(k, append.getKey(), cache.getKey())) ||
+                 failed(checkHeads(k, append.getValue(), cache.getValue())));
 }
 
-void storeHalves(KernelBuilder &k, HeadTiles tiles, Value view, ValueRange line, Value low, int64_t width) {
+void storeHalves(KernelBuilder &k, HeadTiles tiles, Value view, ValueRange line, Value low,
+                 int64_t width) {
   Value valid = HeadBody(k).validOf(width);
   SmallVector<Value> at(line);
   at.push_back(low);
@@ -58,7 +64,8 @@ void emitRows(KernelBuilder &k, Value value, Value row) {
   int64_t heads = headsOf(value), width = widthOf(value.getType()) / heads;
   Value target = k.output(value);
   k.loop(k.index(0), k.index(heads), 1, {}, [&](Value head, ValueRange) {
-    storeHalves(k, HeadBody(k).tilesOf(value, row, head, width), target, row, k.mul(head, width), width);
+    storeHalves(k, HeadBody(k).tilesOf(value, row, head, width), target, row, k.mul(head, width),
+                width);
     return SmallVector<Value>();
   });
 }
@@ -70,11 +77,14 @@ void emitAppend(KernelBuilder &k, KVAppendOp append, Value row) {
   Value chunk = k.div(slot, tile::KVType::kChunk), place = k.rem(slot, tile::KVType::kChunk);
   for (auto part : {tile::KVPart::Key, tile::KVPart::Value}) {
     Value source = part == tile::KVPart::Key ? append.getKey() : append.getValue();
-    int64_t width = kv.getWidth(part == tile::KVPart::Key), stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
-    auto view = tile::ViewType::get(k.body.getContext(), {tile::KVType::kChunk, width}, k.body.getF32Type(), {stride, 1});
+    int64_t width = kv.getWidth(part == tile::KVPart::Key),
+            stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
+    auto view = tile::ViewType::get(k.body.getContext(), {tile::KVType::kChunk, width},
+                                    k.body.getF32Type(), {stride, 1});
     k.loop(k.index(0), k.index(kv.getHeads()), 1, {}, [&](Value head, ValueRange) {
       HeadTiles tiles = HeadBody(k).tilesOf(source, row, head, width);
-      Value at = tile::KVChunkOp::create(k.body, k.loc, view, part, cache, k.step(), sequence, chunk, head);
+      Value at = tile::KVChunkOp::create(k.body, k.loc, view, part, cache, k.step(), sequence,
+                                         chunk, head);
       storeHalves(k, tiles, at, place, k.index(0), width);
       return SmallVector<Value>();
     });
@@ -99,7 +109,8 @@ LogicalResult tiles::buildRopeAppend(KernelBuilder &k) {
         return failure();
       emitRows(k, value, row);
     } else {
-      return k.region.emitError() << "expects a head-wise region to yield rotations, head norms or a cache";
+      return k.region.emitError()
+             << "expects a head-wise region to yield rotations, head norms or a cache";
     }
   }
   return success();

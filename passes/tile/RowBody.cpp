@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Row-wise values tile by tile: the body that norms, residual sums, activations and gathers share in every kernel kind, be it
-// a command of its own, the prologue of a linear or its epilogue.
+// Row-wise values tile by tile: the body that norms, residual sums, activations and gathers share
+// in every kernel kind, be it a command of its own, the prologue of a linear or its epilogue.
 #include "passes/tile/KernelBuilder.h"
 
 using namespace mlir;
@@ -28,10 +28,12 @@ void RowBody::prepare(Value value, Value line) {
   if (!norm)
     return;
   int64_t width = widthOf(norm.getInput().getType()), lanes = k.schedule.getLanes();
-  Value sums = k.columns(width, lanes, k.filled(lanes, 0), [&](Value column, Value valid, ValueRange carried) {
-    Value x = tileOf(norm.getInput(), line, column, lanes, valid);
-    return SmallVector<Value>{k.fma(x, x, carried.front())};
-  }).front();
+  Value sums = k.columns(width, lanes, k.filled(lanes, 0),
+                         [&](Value column, Value valid, ValueRange carried) {
+                           Value x = tileOf(norm.getInput(), line, column, lanes, valid);
+                           return SmallVector<Value>{k.fma(x, x, carried.front())};
+                         })
+                   .front();
   factors[op] = normFactor(k, k.reduce(tile::Reduction::Add, sums), width, norm.getEpsAttr());
 }
 
@@ -44,16 +46,23 @@ Value RowBody::tileOf(Value value, Value line, Value column, int64_t width, Valu
   if (auto gather = dyn_cast<GatherRowsOp>(op))
     return tileOf(gather.getInput(), k.read(tile::Field::OutputRows, line), column, width, valid);
   if (auto embed = dyn_cast<EmbedOp>(op))
-    return k.load(k.weight(embed.getTableAttr()), {k.read(tile::Field::Tokens, line), column}, width, valid);
+    return k.load(k.weight(embed.getTableAttr()), {k.read(tile::Field::Tokens, line), column},
+                  width, valid);
+  if (auto split = dyn_cast<SplitOp>(op)) {
+    Value shifted = k.add(column, k.index(columnsBefore(cast<OpResult>(value))));
+    return tileOf(split.getInput(), line, shifted, width, valid);
+  }
   if (auto norm = dyn_cast<RMSNormOp>(op)) {
     Value x = tileOf(norm.getInput(), line, column, width, valid);
     Value scaled = k.mulf(x, k.broadcast(factors.lookup(op), width));
     return k.mulf(scaled, k.load(k.weight(norm.getWeightAttr()), column, width, valid));
   }
   if (auto add = dyn_cast<AddOp>(op))
-    return k.addf(tileOf(add.getLhs(), line, column, width, valid), tileOf(add.getRhs(), line, column, width, valid));
+    return k.addf(tileOf(add.getLhs(), line, column, width, valid),
+                  tileOf(add.getRhs(), line, column, width, valid));
   auto activation = cast<ActivateOp>(op); // kernel kinds admit no other op
-  Value gate = activate(activation.getActivation(), tileOf(activation.getGate(), line, column, width, valid));
+  Value gate = activate(activation.getActivation(),
+                        tileOf(activation.getGate(), line, column, width, valid));
   return k.mulf(gate, tileOf(activation.getUp(), line, column, width, valid));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Row-wise kernels: embedding, norm, gather, sum, activated product, alone or fused. One program a line.
+// Row-wise kernels: embedding, norm, gather, sum, activated product, alone or fused. One program a
+// line.
 #include "passes/tile/KernelBuilder.h"
 
 using namespace mlir;
@@ -11,15 +12,22 @@ using namespace llmc::tiles;
 LogicalResult tiles::buildRowWise(KernelBuilder &k) {
   auto yield = k.region.getBody().front().getTerminator();
   for (Operation &op : k.region.getBody().front().without_terminator())
-    if (!isa<EmbedOp, GatherRowsOp, RMSNormOp, AddOp, ActivateOp>(op))
+    if (!isa<EmbedOp, GatherRowsOp, RMSNormOp, AddOp, ActivateOp, SplitOp>(op))
       return op.emitError() << "no row-wise kernel holds '" << op.getName() << "'";
   if (yield->getNumOperands() != 1)
-    return k.region.emitError() << "expects one result of a row-wise region, found " << yield->getNumOperands();
+    return k.region.emitError() << "expects one result of a row-wise region, found "
+                                << yield->getNumOperands();
   Value result = yield->getOperand(0);
   if (!isa<RankedTensorType>(result.getType()))
-    return k.region.emitError() << "expects a tensor of a row-wise region, found " << result.getType();
+    return k.region.emitError() << "expects a tensor of a row-wise region, found "
+                                << result.getType();
+  for (Operation &op : k.region.getBody().front())
+    if (auto norm = dyn_cast<RMSNormOp>(op); norm && norm.getGroups() != 1)
+      return norm.emitError() << "no row-wise kernel holds a norm of heads, found "
+                              << norm.getGroups() << " groups";
   int64_t width = widthOf(result.getType()), lanes = k.schedule.getLanes();
-  k.launch.extent = lineOf(result.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
+  k.launch.extent =
+      lineOf(result.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
   Value line = k.programId(tile::Axis::Line);
   RowBody rows(k);
   rows.prepare(result, line);

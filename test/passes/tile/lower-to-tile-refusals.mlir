@@ -126,13 +126,16 @@ func.func @decode(%x: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) 
 
 // -----
 
-func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x48xf32> attributes {llm.graph = "decode"} {
-  %y = llm.fused "split" schedule <lanes = 8> {
-    // expected-error @+1 {{no row-wise kernel holds 'llm.split'}}
-    %0:2 = llm.split %x : tensor<?x64xf32> -> tensor<?x48xf32>, tensor<?x16xf32>
-    llm.yield %0#0 : tensor<?x48xf32>
-  } : tensor<?x48xf32>
-  return %y : tensor<?x48xf32>
+llm.weight @w : !llm.weight<64x64xf32, <panel_rows = 32>> from ["w"]
+
+func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph = "decode"} {
+  %y = llm.fused "w" schedule <lanes = 8> {
+    %0 = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x64xf32>
+    // expected-error @+1 {{no linear kernel holds a split of a row that 'llm.linear' computes in the region}}
+    %1:2 = llm.split %0 : tensor<?x64xf32> -> tensor<?x32xf32>, tensor<?x32xf32>
+    llm.yield %1#1 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
 }
 
 // -----
