@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The road as one table. A stage is an idea and its passes; comments say why one must come before another.
+// The road as one table. A stage is an idea and its passes; comments say why one must come before
+// another.
 #include "passes/Pipeline.h"
-#include "llvm/ADT/StringExtras.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Target.h"
@@ -11,6 +11,7 @@
 #include "passes/memory/Passes.h"
 #include "passes/schedule/Passes.h"
 #include "passes/tile/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -42,7 +43,8 @@ void buildTile(OpPassManager &passes, const PipelineOptions &options) {
 void buildMemory(OpPassManager &passes, const PipelineOptions &) {
   passes.addPass(createPlaceWeightsPass());
   passes.addPass(createPlanArenaPass());
-  passes.addPass(createSetDependenciesPass()); // after places: two values that share one depend on each other
+  passes.addPass(
+      createSetDependenciesPass()); // after places: two values that share one depend on each other
 }
 
 void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
@@ -50,17 +52,22 @@ void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
   if (std::unique_ptr<Target> target = createTarget(options.target, error))
     target->addKernelPasses(passes);
   else
-    passes.addPass(createSetSchedulePass({options.target, ""})); // names the target that there is not; a builder cannot fail
+    passes.addPass(createSetSchedulePass(
+        {options.target, ""})); // names the target that there is not; a builder cannot fail
 }
 
 constexpr Stage kStages[] = {
     {"import", "a model file becomes a module in llm, one function a graph", nullptr, true},
-    {"graph", "fuses ops into regions, merges projections, lays out the KV cache", buildGraph, true},
-    {"schedule", "asks target and cost model how each region runs, and writes it down", buildSchedule, true},
+    {"graph", "fuses ops into regions, merges projections, lays out the KV cache", buildGraph,
+     true},
+    {"schedule", "asks target and cost model how each region runs, and writes it down",
+     buildSchedule, true},
     {"tile", "each region becomes a block program and a launch", buildTile, true},
-    {"memory", "places activations, caches and packed weights; finds dependencies", buildMemory, true},
+    {"memory", "places activations, caches and packed weights; finds dependencies", buildMemory,
+     true},
     {"kernel", "block programs become functions of the target", buildKernel, true},
-    {"object", "machine code, command tables and packed weights become the artefact", nullptr, false},
+    {"object", "machine code, command tables and packed weights become the artefact", nullptr,
+     false},
 };
 
 } // namespace
@@ -82,13 +89,15 @@ void llmc::addContract(OpPassManager &passes, const Stage &stage) {
 void llmc::addStage(OpPassManager &passes, const Stage &stage, const PipelineOptions &options) {
   if (stage.build) {
     stage.build(passes, options);
-    passes.addPass(createCanonicalizerPass()); // clean-up at stage ends only, so IR between passes is attributable
+    passes.addPass(createCanonicalizerPass()); // clean-up at stage ends only, so IR between passes
+                                               // is attributable
     passes.addPass(createCSEPass());
   }
   addContract(passes, stage);
 }
 
-void llmc::addStages(OpPassManager &passes, llvm::StringRef from, llvm::StringRef to, const PipelineOptions &options) {
+void llmc::addStages(OpPassManager &passes, llvm::StringRef from, llvm::StringRef to,
+                     const PipelineOptions &options) {
   bool running = false;
   for (const Stage &stage : kStages) {
     if (running)
@@ -102,16 +111,22 @@ void llmc::addStages(OpPassManager &passes, llvm::StringRef from, llvm::StringRe
 namespace {
 
 struct StageOptions : PassPipelineOptions<StageOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("target"), llvm::cl::init("cpu:native")};
-  Option<std::string> kvLayout{*this, "kv-layout", llvm::cl::desc("head_major or token_major"), llvm::cl::init("head_major")};
-  Option<std::string> fuseNorm{*this, "fuse-norm", llvm::cl::desc("cost, always or never"), llvm::cl::init("cost")};
-  Option<std::string> schedule{*this, "schedule", llvm::cl::desc("forced schedule fields"), llvm::cl::init("")};
+  Option<std::string> target{*this, "target", llvm::cl::desc("target"),
+                             llvm::cl::init("cpu:native")};
+  Option<std::string> kvLayout{*this, "kv-layout", llvm::cl::desc("head_major or token_major"),
+                               llvm::cl::init("head_major")};
+  Option<std::string> fuseNorm{*this, "fuse-norm", llvm::cl::desc("cost, always or never"),
+                               llvm::cl::init("cost")};
+  Option<std::string> schedule{*this, "schedule", llvm::cl::desc("forced schedule fields"),
+                               llvm::cl::init("")};
 
   PipelineOptions plain() const { return {target, kvLayout, fuseNorm, schedule, 32}; }
 };
 
-/// `llmc-stage=tile` or `llmc-stage="tile target=cpu:x86-64-v3"`: the first word names the stage, options follow.
-LogicalResult addNamedStage(OpPassManager &passes, StringRef text, function_ref<LogicalResult(const Twine &)> refuse) {
+/// `llmc-stage=tile` or `llmc-stage="tile target=cpu:x86-64-v3"`: the first word names the stage,
+/// options follow.
+LogicalResult addNamedStage(OpPassManager &passes, StringRef text,
+                            function_ref<LogicalResult(const Twine &)> refuse) {
   auto [name, rest] = text.trim().split(' ');
   const Stage *stage = findStage(name);
   if (!stage || !stage->hasContract) {
@@ -140,6 +155,9 @@ void llmc::registerPasses() {
   registerMemoryPasses();
   registerContractPasses();
   registerTargetPasses();
-  registerPassPipeline("llmc-stage", "One stage of the road: its passes, clean-up, contract. STAGE or \"STAGE option=value ...\"",
-                       addNamedStage, [](function_ref<void(const mlir::detail::PassOptions &)> show) { show(StageOptions()); });
+  registerPassPipeline(
+      "llmc-stage",
+      "One stage of the road: its passes, clean-up, contract. STAGE or \"STAGE option=value ...\"",
+      addNamedStage,
+      [](function_ref<void(const mlir::detail::PassOptions &)> show) { show(StageOptions()); });
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The road as one table: {stage, --emit name, one sentence, passes, contract}. `llmc`, `llmc-opt --llmc-stage`, the README's stage
-// table and the pipeline test all read it.
+// The road as one table: {stage, --emit name, one sentence, passes, contract}. `llmc`, `llmc-opt
+// --llmc-stage`, the README's stage table and the pipeline test all read it.
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace llmc {
 
@@ -19,9 +19,10 @@ struct PipelineOptions {
 };
 
 struct Stage {
-  llvm::StringLiteral name;     ///< also the --emit name
+  llvm::StringLiteral name; ///< also the --emit name
   llvm::StringLiteral sentence;
-  /// Appends the stage's passes, without clean-up and contract. Null: the driver itself does it (import, object).
+  /// Appends the stage's passes, without clean-up and contract. Null: the driver itself does it
+  /// (import, object).
   void (*build)(mlir::OpPassManager &, const PipelineOptions &);
   bool hasContract;
 };
@@ -36,7 +37,8 @@ void addStage(mlir::OpPassManager &passes, const Stage &stage, const PipelineOpt
 /// Appends the check of what the stage promises, where it has one.
 void addContract(mlir::OpPassManager &passes, const Stage &stage);
 /// Appends the stages after `from` up to and including `to` ("import" ... "kernel").
-void addStages(mlir::OpPassManager &passes, llvm::StringRef from, llvm::StringRef to, const PipelineOptions &options);
+void addStages(mlir::OpPassManager &passes, llvm::StringRef from, llvm::StringRef to,
+               const PipelineOptions &options);
 
 /// Registers every pass of llmc, and the stages as the pipeline `llmc-stage=NAME`, for llmc-opt.
 void registerPasses();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wraps every op of a graph in a fused region of its own; the fusion passes then join regions. Ops that move no data are copied
-// into each region that uses them.
+// Wraps every op of a graph in a fused region of its own; the fusion passes then join regions. Ops
+// that move no data are copied into each region that uses them.
 #include "mlir/IR/Builders.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
@@ -19,7 +19,8 @@ namespace {
 
 void wrap(Operation *op) {
   OpBuilder builder(op);
-  auto region = FusedOp::create(builder, op->getLoc(), op->getResultTypes(), builder.getStringAttr(graph::nameOf(op)), ScheduleAttr());
+  auto region = FusedOp::create(builder, op->getLoc(), op->getResultTypes(),
+                                builder.getStringAttr(graph::nameOf(op)), ScheduleAttr());
   Block *body = builder.createBlock(&region.getBody());
   op->replaceAllUsesWith(region.getResults());
   op->moveBefore(body, body->end());
@@ -27,7 +28,8 @@ void wrap(Operation *op) {
   YieldOp::create(builder, op->getLoc(), op->getResults());
 }
 
-/// Whether each region that uses the op may have its own copy: the op is free, and nothing but ops of the model use it.
+/// Whether each region that uses the op may have its own copy: the op is free, and nothing but ops
+/// of the model use it.
 bool isCopied(Operation *op) {
   auto inRegion = [](Operation *user) { return isa<LLMDialect>(user->getDialect()); };
   return graph::isFree(op) && llvm::all_of(op->getUsers(), inRegion);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuses gate, up and the activation of their product. Only when the activation is the sole user of both: a second user would
-// need them in memory anyway.
+// Fuses gate, up and the activation of their product. Only when the activation is the sole user of
+// both: a second user would need them in memory anyway.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
@@ -19,7 +19,8 @@ namespace {
 
 constexpr StringLiteral kName = "llmc-fuse-gate-up";
 
-/// The region of the lone linear whose value the activation reads, if it can be fused; else null and the reason.
+/// The region of the lone linear whose value the activation reads, if it can be fused; else null
+/// and the reason.
 FusedOp linearBehind(Value value, FusedOp activation, std::string &reason) {
   FusedOp region = graph::producerOf(value);
   if (!region || !graph::findIn<LinearOp>(region) || !graph::holdsOnly<LinearOp>(region))
@@ -34,8 +35,10 @@ FusedOp linearBehind(Value value, FusedOp activation, std::string &reason) {
 void fuse(FusedOp activation) {
   auto activate = graph::findIn<ActivateOp>(activation);
   std::string reason;
-  FusedOp gate = linearBehind(activate.getGate(), activation, reason), up = linearBehind(activate.getUp(), activation, reason);
-  if (gate && up && graph::findIn<LinearOp>(gate).getInput() != graph::findIn<LinearOp>(up).getInput()) {
+  FusedOp gate = linearBehind(activate.getGate(), activation, reason),
+          up = linearBehind(activate.getUp(), activation, reason);
+  if (gate && up &&
+      graph::findIn<LinearOp>(gate).getInput() != graph::findIn<LinearOp>(up).getInput()) {
     gate = FusedOp();
     reason = "gate and up read different rows";
   }
@@ -46,7 +49,8 @@ void fuse(FusedOp activation) {
   FusedOp joined = graph::join(up, activation, name);
   if (gate != up)
     joined = graph::join(gate, joined, name);
-  remarkPassed(joined, kName, name, "gate, up and their product in one region: two hidden rows never reach memory");
+  remarkPassed(joined, kName, name,
+               "gate, up and their product in one region: two hidden rows never reach memory");
 }
 
 struct FuseGateUpPass : llmc::impl::FuseGateUpPassBase<FuseGateUpPass> {

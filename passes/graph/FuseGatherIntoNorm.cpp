@@ -35,7 +35,8 @@ struct FuseGatherIntoNormPass : llmc::impl::FuseGatherIntoNormPassBase<FuseGathe
     for (FusedOp gather : gathers) {
       FusedOp user = graph::soleUser(gather);
       if (!user || !isPlainNorm(user)) {
-        remarkMissed(gather, kName, gather.getName(), user ? "not fused: its user is no norm of rows" : "not fused: several users");
+        remarkMissed(gather, kName, gather.getName(),
+                     user ? "not fused: its user is no norm of rows" : "not fused: several users");
         continue;
       }
       std::string name = user.getName().str();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuses an `llm.rms_norm` into the linear that consumes it, so the normalised row never reaches memory. Every program of the
-// linear then normalises the row again: it pays where a command and its traffic cost more than that (few rows), and never
-// where the linear is bound by arithmetic.
+// Fuses an `llm.rms_norm` into the linear that consumes it, so the normalised row never reaches
+// memory. Every program of the linear then normalises the row again: it pays where a command and
+// its traffic cost more than that (few rows), and never where the linear is bound by arithmetic.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
@@ -33,15 +33,18 @@ struct Decision {
   std::string reason;
 };
 
-/// Repeating the norm costs 4 FLOPs an element in each panel's program, against 2 * panelRows for the dot products. The share
-/// is hidden under the weight traffic while a step has few rows; from the ridge on it is time.
+/// Repeating the norm costs 4 FLOPs an element in each panel's program, against 2 * panelRows for
+/// the dot products. The share is hidden under the weight traffic while a step has few rows; from
+/// the ridge on it is time.
 Decision decide(FusedOp norm, FusedOp linear, int64_t panelRows) {
   StepShape shape;
   shape.rows = plannedRows(norm);
   OpCost cost = linear.getCost(shape);
   double repeated = 4.0 / (2.0 * double(panelRows));
-  constexpr double kMemoryBoundIntensity = 4; // FLOPs a byte below which any known target waits for memory
-  std::string figures = llvm::formatv("at {0} rows the linear has {1:f1} FLOPs a byte, the repeated norm adds {2:f0} % arithmetic",
+  constexpr double kMemoryBoundIntensity =
+      4; // FLOPs a byte below which any known target waits for memory
+  std::string figures = llvm::formatv("at {0} rows the linear has {1:f1} FLOPs a byte, the "
+                                      "repeated norm adds {2:f0} % arithmetic",
                                       shape.rows, cost.intensity(), 100 * repeated)
                             .str();
   return {cost.intensity() < kMemoryBoundIntensity, figures};
@@ -56,7 +59,8 @@ FusedOp consumerOf(FusedOp norm, std::string &reason) {
     reason = "its user is no linear";
   else if (graph::findIn<GatherRowsOp>(norm))
     reason = "the norm gathers rows, and a program of the head would gather again";
-  else if (!llvm::all_of(norm->getUsers(), [](Operation *op) { return isa<LinearOp, LMHeadOp>(op); }))
+  else if (!llvm::all_of(norm->getUsers(),
+                         [](Operation *op) { return isa<LinearOp, LMHeadOp>(op); }))
     reason = "the linear's region also uses the norm after the product";
   else
     return user;
@@ -84,9 +88,12 @@ struct FuseNormIntoLinearPass : llmc::impl::FuseNormIntoLinearPassBase<FuseNormI
       return remarkMissed(norm, kName, name, "not fused: " + reason);
     Decision decision = decide(norm, linear, panelRows);
     if (pays == "never" || (pays == "cost" && !decision.pays))
-      return remarkMissed(norm, kName, name, "not fused: " + (pays == "never" ? std::string("forbidden") : decision.reason));
+      return remarkMissed(norm, kName, name,
+                          "not fused: " +
+                              (pays == "never" ? std::string("forbidden") : decision.reason));
     name = linear.getName().str();
-    remarkPassed(graph::join(norm, linear, name), kName, name, "norm inside the linear: " + decision.reason);
+    remarkPassed(graph::join(norm, linear, name), kName, name,
+                 "norm inside the linear: " + decision.reason);
   }
 };
 

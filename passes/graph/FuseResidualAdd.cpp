@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuses a linear with the addition that follows it, so the product goes straight to the residual stream.
+// Fuses a linear with the addition that follows it, so the product goes straight to the residual
+// stream.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
@@ -49,7 +50,8 @@ struct FuseResidualAddPass : llmc::impl::FuseResidualAddPassBase<FuseResidualAdd
         continue;
       }
       std::string name = linear.getName().str();
-      remarkPassed(graph::join(linear, addition, name), kName, name, "adds to the residual stream as it is stored");
+      remarkPassed(graph::join(linear, addition, name), kName, name,
+                   "adds to the residual stream as it is stored");
     }
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuses what happens head by head between the projections and attention: q/k norms, rotations, the append to the cache.
+// Fuses what happens head by head between the projections and attention: q/k norms, rotations, the
+// append to the cache.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
@@ -29,9 +30,10 @@ int64_t headsOf(Operation *op) {
   return 0;
 }
 
-/// A norm of heads or a rotation, alone or joined before. Who reads it must divide the row alike: a rotation of several heads
-/// after a norm of the whole row, say, needs the row complete. With one head the norm of a head has one group, and only a
-/// reader that works on heads tells it from a norm of the row.
+/// A norm of heads or a rotation, alone or joined before. Who reads it must divide the row alike: a
+/// rotation of several heads after a norm of the whole row, say, needs the row complete. With one
+/// head the norm of a head has one group, and only a reader that works on heads tells it from a
+/// norm of the row.
 bool isHeadwise(FusedOp region) {
   Operation *last = region.getBody().front().getTerminator()->getPrevNode();
   if (!last || !isa<RMSNormOp, RopeOp, KVAppendOp>(last))
@@ -47,11 +49,13 @@ bool isHeadwise(FusedOp region) {
   return heads > 1 || readers > 0 || isa<RopeOp>(last);
 }
 
-/// The rows that head-wise regions above `region` read: q and k come from one row when the projections were merged.
+/// The rows that head-wise regions above `region` read: q and k come from one row when the
+/// projections were merged.
 Value rowBehind(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto region = dyn_cast<FusedOp>(op); region && isHeadwise(region))
-      value = region.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+      value = region.getBody().front().getTerminator()->getOperand(
+          cast<OpResult>(value).getResultNumber());
     else if (isa<RopeOp, RMSNormOp, SplitOp>(op))
       value = op->getOperand(0);
     else
@@ -68,7 +72,8 @@ FusedOp absorb(FusedOp region) {
     changed = false;
     for (Operation *op = region->getPrevNode(); op; op = op->getPrevNode()) {
       auto candidate = dyn_cast<FusedOp>(op);
-      if (!candidate || candidate.getNumResults() == 0 || !isHeadwise(candidate) || !graph::canJoin(candidate, region) || rowBehind(candidate->getResult(0)) != row)
+      if (!candidate || candidate.getNumResults() == 0 || !isHeadwise(candidate) ||
+          !graph::canJoin(candidate, region) || rowBehind(candidate->getResult(0)) != row)
         continue;
       region = graph::join(candidate, region, region.getName().str());
       changed = true;
@@ -89,9 +94,11 @@ struct FuseRopeAppendPass : llmc::impl::FuseRopeAppendPassBase<FuseRopeAppendPas
       size_t before = append.getBody().front().getOperations().size();
       FusedOp joined = absorb(append);
       if (joined.getBody().front().getOperations().size() > before)
-        remarkPassed(joined, kName, joined.getName(), "norms, rotations and the append read one row, head by head");
+        remarkPassed(joined, kName, joined.getName(),
+                     "norms, rotations and the append read one row, head by head");
       else
-        remarkMissed(joined, kName, joined.getName(), "not fused: no head-wise region before it reads the same row");
+        remarkMissed(joined, kName, joined.getName(),
+                     "not fused: no head-wise region before it reads the same row");
     }
   }
 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes linears of one input one linear over the stacked weights (q, k, v), so one command reads the row once. The data do not
-// move: the merged weight names its sources. Gate and up stay apart, since one program needs the same column of both.
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSet.h"
+// Makes linears of one input one linear over the stacked weights (q, k, v), so one command reads
+// the row once. The data do not move: the merged weight names its sources. Gate and up stay apart,
+// since one program needs the same column of both.
 #include "mlir/IR/Builders.h"
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace llmc {
 #define GEN_PASS_DEF_MERGEPROJECTIONSPASS
@@ -23,12 +24,15 @@ namespace {
 using Group = SmallVector<LinearOp>;
 constexpr StringLiteral kName = "llmc-merge-projections";
 
-bool meetsInActivation(LinearOp linear) { return llvm::any_of(linear->getUsers(), [](Operation *user) { return isa<ActivateOp>(user); }); }
+bool meetsInActivation(LinearOp linear) {
+  return llvm::any_of(linear->getUsers(), [](Operation *user) { return isa<ActivateOp>(user); });
+}
 
 /// Rows can be stacked of weights that lie as in the checkpoint.
 bool isStackable(ModuleOp module, FlatSymbolRefAttr symbol) {
   auto weight = symbol ? module.lookupSymbol<WeightOp>(symbol.getValue()) : WeightOp();
-  return !symbol || (weight && weight.getSources() && weight.getType().getLayout().getPanelRows() == 0);
+  return !symbol ||
+         (weight && weight.getSources() && weight.getType().getLayout().getPanelRows() == 0);
 }
 
 /// Linears of one input in a graph, in order, those of an MLP and those in regions left out.
@@ -36,23 +40,27 @@ SmallVector<Group> collect(ModuleOp module) {
   llvm::MapVector<Value, Group> byInput;
   for (FunctionOpInterface graph : graph::graphsOf(module))
     for (auto linear : graph.getFunctionBody().front().getOps<LinearOp>())
-      if (!meetsInActivation(linear) && isStackable(module, linear.getWeightAttr()) && isStackable(module, linear.getBiasAttr()))
+      if (!meetsInActivation(linear) && isStackable(module, linear.getWeightAttr()) &&
+          isStackable(module, linear.getBiasAttr()))
         byInput[linear.getInput()].push_back(linear);
   SmallVector<Group> groups;
   for (auto &[input, group] : byInput) {
     if (group.size() < 2)
       continue;
-    size_t biased = llvm::count_if(group, [](LinearOp linear) { return bool(linear.getBiasAttr()); });
+    size_t biased =
+        llvm::count_if(group, [](LinearOp linear) { return bool(linear.getBiasAttr()); });
     if (biased == 0 || biased == group.size())
       groups.push_back(group);
     else
       remarkMissed(group.front(), kName, group.front().getWeight(),
-                   "not merged: " + Twine(biased) + " of " + Twine(group.size()) + " projections have a bias");
+                   "not merged: " + Twine(biased) + " of " + Twine(group.size()) +
+                       " projections have a bias");
   }
   return groups;
 }
 
-/// "layers.0.q", "layers.0.k" -> "layers.0.qk"; with biases "layers.0.q_bias", ... -> "layers.0.qk_bias".
+/// "layers.0.q", "layers.0.k" -> "layers.0.qk"; with biases "layers.0.q_bias", ... ->
+/// "layers.0.qk_bias".
 std::string mergedName(ArrayRef<FlatSymbolRefAttr> parts) {
   StringRef first = parts.front().getValue();
   size_t dot = first.rfind('.');
@@ -66,7 +74,8 @@ std::string mergedName(ArrayRef<FlatSymbolRefAttr> parts) {
   return bias ? name + "_bias" : name;
 }
 
-/// Declares the stacked weight, once for all graphs: another of that name is the same only if it stacks the same tensors.
+/// Declares the stacked weight, once for all graphs: another of that name is the same only if it
+/// stacks the same tensors.
 FlatSymbolRefAttr mergeWeights(ModuleOp module, ArrayRef<FlatSymbolRefAttr> parts) {
   int64_t rows = 0;
   SmallVector<Attribute> sources;
@@ -88,7 +97,8 @@ FlatSymbolRefAttr mergeWeights(ModuleOp module, ArrayRef<FlatSymbolRefAttr> part
     name += "_";
   }
   builder.setInsertionPointAfter(last);
-  WeightOp::create(builder, last.getLoc(), name, type, builder.getArrayAttr(sources), RopeTableAttr());
+  WeightOp::create(builder, last.getLoc(), name, type, builder.getArrayAttr(sources),
+                   RopeTableAttr());
   return FlatSymbolRefAttr::get(module.getContext(), name);
 }
 
@@ -109,10 +119,12 @@ void merge(ModuleOp module, Group &group) {
   }
   Location loc = FusedLoc::get(module.getContext(), locations);
   Type type = lineTensor(module.getContext(), width, lineOf(first.getInput().getType()));
-  auto merged = LinearOp::create(builder, loc, type, first.getInput(), mergeWeights(module, weights),
-                                 biases.empty() ? FlatSymbolRefAttr() : mergeWeights(module, biases));
+  auto merged =
+      LinearOp::create(builder, loc, type, first.getInput(), mergeWeights(module, weights),
+                       biases.empty() ? FlatSymbolRefAttr() : mergeWeights(module, biases));
   auto split = SplitOp::create(builder, loc, parts, merged.getResult());
-  remarkPassed(merged, kName, merged.getWeight(), "merged " + Twine(group.size()) + " projections of one input");
+  remarkPassed(merged, kName, merged.getWeight(),
+               "merged " + Twine(group.size()) + " projections of one input");
   for (auto [linear, part] : llvm::zip(group, split.getParts())) {
     linear.getResult().replaceAllUsesWith(part);
     linear.erase();

@@ -39,7 +39,8 @@ std::string graph::nameOf(Operation *op) {
     auto view = attention.getView().getDefiningOp<KVViewOp>();
     Value cache = view ? view.getCache() : Value();
     while (auto region = cache ? cache.getDefiningOp<FusedOp>() : FusedOp())
-      cache = region.getBody().front().getTerminator()->getOperand(cast<OpResult>(cache).getResultNumber());
+      cache = region.getBody().front().getTerminator()->getOperand(
+          cast<OpResult>(cache).getResultNumber());
     if (auto append = cache ? cache.getDefiningOp<KVAppendOp>() : KVAppendOp())
       return inLayerOf(append.getCache(), "attention");
   }
@@ -74,7 +75,8 @@ FusedOp graph::join(FusedOp producer, FusedOp consumer, StringRef name) {
 
   // Inside the consumer the producer's values are used directly.
   for (auto [result, inner] : llvm::zip(producer.getResults(), producerYield.getValues()))
-    result.replaceUsesWithIf(inner, [&](OpOperand &use) { return consumer->isProperAncestor(use.getOwner()); });
+    result.replaceUsesWithIf(
+        inner, [&](OpOperand &use) { return consumer->isProperAncestor(use.getOwner()); });
 
   SmallVector<Value> leaving(consumerYield.getValues());
   SmallVector<Value> replaced(consumer.getResults());
@@ -85,7 +87,8 @@ FusedOp graph::join(FusedOp producer, FusedOp consumer, StringRef name) {
     }
 
   Location loc = FusedLoc::get(builder.getContext(), {producer.getLoc(), consumer.getLoc()});
-  auto joined = FusedOp::create(builder, loc, ValueRange(leaving).getTypes(), builder.getStringAttr(name), ScheduleAttr());
+  auto joined = FusedOp::create(builder, loc, ValueRange(leaving).getTypes(),
+                                builder.getStringAttr(name), ScheduleAttr());
   Block *body = builder.createBlock(&joined.getBody());
   for (FusedOp part : {producer, consumer}) {
     Block &from = part.getBody().front();

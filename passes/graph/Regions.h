@@ -8,7 +8,8 @@
 
 namespace llmc::graph {
 
-/// The functions of a module that are graphs: carry `llm.graph` and have a body. Passes leave other functions alone.
+/// The functions of a module that are graphs: carry `llm.graph` and have a body. Passes leave other
+/// functions alone.
 llvm::SmallVector<mlir::FunctionOpInterface> graphsOf(mlir::ModuleOp module);
 /// "prefill", "decode" or "verify"; empty outside a graph.
 llvm::StringRef graphNameOf(mlir::Operation *op);
@@ -34,20 +35,22 @@ template <typename OpT> OpT findIn(llm::FusedOp region) {
 
 /// Whether all ops of a region but its yield are among `OpTs`.
 template <typename... OpTs> bool holdsOnly(llm::FusedOp region) {
-  return llvm::all_of(region.getBody().front().without_terminator(), [](mlir::Operation &op) { return llvm::isa<OpTs...>(op); });
+  return llvm::all_of(region.getBody().front().without_terminator(),
+                      [](mlir::Operation &op) { return llvm::isa<OpTs...>(op); });
 }
 
 /// The region that computes `value`, or null when it comes from elsewhere.
 llm::FusedOp producerOf(mlir::Value value);
 
-/// The only region that uses any result of `region` (null: none, several, or the function's return).
+/// The only region that uses any result of `region` (null: none, several, or the function's
+/// return).
 llm::FusedOp soleUser(llm::FusedOp region);
 
 /// Whether `producer` may move down to `consumer`: none of its users comes before it.
 bool canJoin(llm::FusedOp producer, llm::FusedOp consumer);
 
-/// Moves the body of `producer` to the front of `consumer`'s. Results of the producer that others still use leave the new region
-/// after the consumer's own. Returns the region that replaces both.
+/// Moves the body of `producer` to the front of `consumer`'s. Results of the producer that others
+/// still use leave the new region after the consumer's own. Returns the region that replaces both.
 llm::FusedOp join(llm::FusedOp producer, llm::FusedOp consumer, llvm::StringRef name);
 
 } // namespace llmc::graph

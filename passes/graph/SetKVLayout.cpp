@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives every cache its order inside a chunk: head-major (one stream a head, what attention reads) or token-major (one
-// stream a token, what an append writes). Types carry the layout, so every value that stands for a cache is retyped.
+// Gives every cache its order inside a chunk: head-major (one stream a head, what attention reads)
+// or token-major (one stream a token, what an append writes). Types carry the layout, so every
+// value that stands for a cache is retyped.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 
@@ -17,8 +18,8 @@ using namespace llmc::llm;
 namespace {
 
 KVCacheType withLayout(KVCacheType type, KVLayout layout) {
-  return KVCacheType::get(type.getContext(), type.getHeads(), type.getKey(), type.getValue(), type.getElement(), layout,
-                          type.getChunk());
+  return KVCacheType::get(type.getContext(), type.getHeads(), type.getKey(), type.getValue(),
+                          type.getElement(), layout, type.getChunk());
 }
 
 struct SetKVLayoutPass : llmc::impl::SetKVLayoutPassBase<SetKVLayoutPass> {
@@ -27,11 +28,13 @@ struct SetKVLayoutPass : llmc::impl::SetKVLayoutPassBase<SetKVLayoutPass> {
   void runOnOperation() override {
     std::optional<KVLayout> wanted = symbolizeKVLayout(layout);
     if (!wanted) {
-      getOperation().emitError() << "unknown KV layout '" << layout << "', expected head_major or token_major";
+      getOperation().emitError() << "unknown KV layout '" << layout
+                                 << "', expected head_major or token_major";
       return signalPassFailure();
     }
     for (auto cache : getOperation().getOps<CacheOp>()) {
-      remarkPassed(cache, "llmc-set-kv-layout", cache.getSymName(), "chunks of 64 tokens, " + Twine(layout));
+      remarkPassed(cache, "llmc-set-kv-layout", cache.getSymName(),
+                   "chunks of 64 tokens, " + Twine(layout));
       cache.setType(withLayout(cache.getType(), *wanted));
     }
     getOperation().walk([&](Operation *op) {
@@ -39,7 +42,8 @@ struct SetKVLayoutPass : llmc::impl::SetKVLayoutPassBase<SetKVLayoutPass> {
         if (auto cache = dyn_cast<KVCacheType>(result.getType()))
           result.setType(withLayout(cache, *wanted));
         else if (auto view = dyn_cast<KVViewType>(result.getType()))
-          result.setType(KVViewType::get(view.getContext(), withLayout(view.getCache(), *wanted), view.getWindow()));
+          result.setType(KVViewType::get(view.getContext(), withLayout(view.getCache(), *wanted),
+                                         view.getWindow()));
       }
     });
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes an `llm.mlp` apart into two projections, their activation and a third projection: the hidden row must be complete
-// before the last, so one kernel could not compute it in one sweep.
+// Takes an `llm.mlp` apart into two projections, their activation and a third projection: the
+// hidden row must be complete before the last, so one kernel could not compute it in one sweep.
 #include "mlir/IR/Builders.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
@@ -23,10 +23,13 @@ void splitMLP(MLPOp mlp) {
   Line line = lineOf(mlp.getInput().getType());
   int64_t hidden = lookupWeight(mlp, mlp.getGateAttr()).getType().getRows();
   Type wide = lineTensor(builder.getContext(), hidden, line);
-  Value gate = LinearOp::create(builder, loc, wide, mlp.getInput(), mlp.getGateAttr(), mlp.getGateBiasAttr());
-  Value up = LinearOp::create(builder, loc, wide, mlp.getInput(), mlp.getUpAttr(), mlp.getUpBiasAttr());
+  Value gate = LinearOp::create(builder, loc, wide, mlp.getInput(), mlp.getGateAttr(),
+                                mlp.getGateBiasAttr());
+  Value up =
+      LinearOp::create(builder, loc, wide, mlp.getInput(), mlp.getUpAttr(), mlp.getUpBiasAttr());
   Value product = ActivateOp::create(builder, loc, wide, mlp.getActivationAttr(), gate, up);
-  Value down = LinearOp::create(builder, loc, mlp.getResult().getType(), product, mlp.getDownAttr(), mlp.getDownBiasAttr());
+  Value down = LinearOp::create(builder, loc, mlp.getResult().getType(), product, mlp.getDownAttr(),
+                                mlp.getDownBiasAttr());
   mlp.getResult().replaceAllUsesWith(down);
   mlp.erase();
 }

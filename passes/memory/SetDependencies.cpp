@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells every launch which earlier one must be complete before it: the last that touches the same bytes of an arena or the same
-// cache, where one of the two writes. Weights are never written.
+// Tells every launch which earlier one must be complete before it: the last that touches the same
+// bytes of an arena or the same cache, where one of the two writes. Weights are never written.
 #include "mlir/IR/Builders.h"
 #include "passes/graph/Regions.h"
 #include "passes/memory/Passes.h"
@@ -16,7 +16,8 @@ using namespace llmc;
 
 namespace {
 
-/// What one operand of a launch touches: bytes [begin, end) of a line of an arena, or a whole cache.
+/// What one operand of a launch touches: bytes [begin, end) of a line of an arena, or a whole
+/// cache.
 struct Access {
   Attribute cache; ///< symbol; null for an arena
   tile::Extent arena = tile::Extent::Rows;
@@ -59,12 +60,16 @@ struct SetDependenciesPass : llmc::impl::SetDependenciesPassBase<SetDependencies
       for (auto launch : graph.getFunctionBody().front().getOps<tile::LaunchOp>()) {
         auto kernel = symbols.lookup<tile::KernelOp>(launch.getKernel());
         if (!kernel) {
-          launch.emitError() << "expects @" << launch.getKernel() << " to be a tile.kernel still, since its stores tell what depends on it";
+          launch.emitError()
+              << "expects @" << launch.getKernel()
+              << " to be a tile.kernel still, since its stores tell what depends on it";
           return signalPassFailure();
         }
         SmallVector<Access> mine = accessesOf(launch, kernel);
         int64_t last = int64_t(earlier.size()) - 1;
-        auto conflicts = [&](const Access &a) { return llvm::any_of(mine, [&](const Access &b) { return a.conflicts(b); }); };
+        auto conflicts = [&](const Access &a) {
+          return llvm::any_of(mine, [&](const Access &b) { return a.conflicts(b); });
+        };
         while (last >= 0 && llvm::none_of(earlier[size_t(last)], conflicts))
           --last;
         launch.setDependency(last);

@@ -10,17 +10,21 @@ using namespace llmc::llm;
 namespace {
 
 /// The fields of a schedule by name, in the order of the attribute.
-constexpr const char *kFields[] = {"lanes", "k_split", "kv_chunk", "row_tile", "panels", "k_tile", "chunk"};
+constexpr const char *kFields[] = {"lanes",  "k_split", "kv_chunk", "row_tile",
+                                   "panels", "k_tile",  "chunk"};
 
 SmallVector<int64_t> valuesOf(ScheduleAttr s) {
-  return {s.getLanes(), s.getKSplit(), s.getKvChunk(), s.getRowTile(), s.getPanels(), s.getKTile(), s.getChunk()};
+  return {s.getLanes(),  s.getKSplit(), s.getKvChunk(), s.getRowTile(),
+          s.getPanels(), s.getKTile(),  s.getChunk()};
 }
 
 bool isGraph(StringRef word) { return word == "prefill" || word == "decode" || word == "verify"; }
 
 } // namespace
 
-bool llmc::fixesTree(StringRef field) { return field == "lanes" || field == "k_split" || field == "kv_chunk"; }
+bool llmc::fixesTree(StringRef field) {
+  return field == "lanes" || field == "k_split" || field == "kv_chunk";
+}
 
 bool llmc::parseForced(StringRef text, SmallVectorImpl<ForcedField> &fields, std::string &error) {
   SmallVector<StringRef> entries;
@@ -32,9 +36,11 @@ bool llmc::parseForced(StringRef text, SmallVectorImpl<ForcedField> &fields, std
     SmallVector<StringRef> parts;
     place.split(parts, ':');
     forced.field = parts.pop_back_val().str();
-    if (!llvm::is_contained(kFields, StringRef(forced.field)) || value.getAsInteger(10, forced.value) || parts.size() > 2) {
+    if (!llvm::is_contained(kFields, StringRef(forced.field)) ||
+        value.getAsInteger(10, forced.value) || parts.size() > 2) {
       SmallVector<StringRef> names(std::begin(kFields), std::end(kFields));
-      error = "schedule '" + forced.text + "': expected [graph:][kind or region:]field=number, with field one of " +
+      error = "schedule '" + forced.text +
+              "': expected [graph:][kind or region:]field=number, with field one of " +
               llvm::join(ArrayRef<StringRef>(names), ", ");
       return false;
     }
@@ -43,7 +49,8 @@ bool llmc::parseForced(StringRef text, SmallVectorImpl<ForcedField> &fields, std
       parts.erase(parts.begin());
     }
     if (parts.size() > 1) {
-      error = "schedule '" + forced.text + "': '" + parts.front().str() + "' is no graph, expected prefill, decode or verify";
+      error = "schedule '" + forced.text + "': '" + parts.front().str() +
+              "' is no graph, expected prefill, decode or verify";
       return false;
     }
     if (!parts.empty())
@@ -58,18 +65,21 @@ bool llmc::parseForced(StringRef text, SmallVectorImpl<ForcedField> &fields, std
   return true;
 }
 
-ScheduleAttr llmc::applyForced(FusedOp region, ScheduleAttr schedule, ArrayRef<ForcedField> fields) {
+ScheduleAttr llmc::applyForced(FusedOp region, ScheduleAttr schedule,
+                               ArrayRef<ForcedField> fields) {
   auto function = region->getParentOfType<FunctionOpInterface>();
   auto graph = function ? function->getAttrOfType<StringAttr>(kGraphAttrName) : StringAttr();
   SmallVector<int64_t> values = valuesOf(schedule);
   for (const ForcedField &forced : fields) {
     bool sameGraph = forced.graph.empty() || (graph && graph.getValue() == forced.graph);
-    bool sameRegion = forced.selector.empty() || forced.selector == stringify(kindOf(region)) || forced.selector == region.getName();
+    bool sameRegion = forced.selector.empty() || forced.selector == stringify(kindOf(region)) ||
+                      forced.selector == region.getName();
     if (!sameGraph || !sameRegion)
       continue;
     values[llvm::find(kFields, StringRef(forced.field)) - std::begin(kFields)] = forced.value;
     forced.used = true;
   }
-  return ScheduleAttr::getChecked([&] { return region.emitError(); }, region.getContext(), values[0], values[1], values[2], values[3],
-                                  values[4], values[5], values[6]);
+  return ScheduleAttr::getChecked([&] { return region.emitError(); }, region.getContext(),
+                                  values[0], values[1], values[2], values[3], values[4], values[5],
+                                  values[6]);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schedule fields forced by the user: `[graph:][kind or region name:]field=value`, separated by commas.
+// Schedule fields forced by the user: `[graph:][kind or region name:]field=value`, separated by
+// commas.
 #pragma once
 
 #include "passes/Target.h"
@@ -17,12 +18,15 @@ struct ForcedField {
 };
 
 /// Parses; false and a message in `error` for what is no such list.
-bool parseForced(llvm::StringRef text, llvm::SmallVectorImpl<ForcedField> &fields, std::string &error);
+bool parseForced(llvm::StringRef text, llvm::SmallVectorImpl<ForcedField> &fields,
+                 std::string &error);
 
 /// Whether the field fixes a reduction tree, so must be equal in all graphs of an artefact.
 bool fixesTree(llvm::StringRef field);
 
-/// The schedule with every matching field replaced. Null, with a message at the region, when the result is out of range.
-llm::ScheduleAttr applyForced(llm::FusedOp region, llm::ScheduleAttr schedule, llvm::ArrayRef<ForcedField> fields);
+/// The schedule with every matching field replaced. Null, with a message at the region, when the
+/// result is out of range.
+llm::ScheduleAttr applyForced(llm::FusedOp region, llm::ScheduleAttr schedule,
+                              llvm::ArrayRef<ForcedField> fields);
 
 } // namespace llmc

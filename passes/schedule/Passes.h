@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `schedule` stage: decides how each fused region becomes a block program. The tile stage applies it.
+// The `schedule` stage: decides how each fused region becomes a block program. The tile stage
+// applies it.
 #pragma once
 
 #include "dialects/llm/LLMDialect.h"

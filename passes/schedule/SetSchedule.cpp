@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a schedule on every fused region: the target's, with the user's fields in place of its own.
+// Writes a schedule on every fused region: the target's, with the user's fields in place of its
+// own.
 #include "passes/Remarks.h"
 #include "passes/graph/Regions.h"
 #include "passes/schedule/ForcedSchedule.h"
@@ -31,19 +32,23 @@ struct SetSchedulePass : llmc::impl::SetSchedulePassBase<SetSchedulePass> {
       return signalPassFailure();
     }
     for (FunctionOpInterface graph : graph::graphsOf(getOperation()))
-      if (graph->walk([&](FusedOp region) { return decide(region, *chosen, forced); }).wasInterrupted())
+      if (graph->walk([&](FusedOp region) { return decide(region, *chosen, forced); })
+              .wasInterrupted())
         return signalPassFailure();
     for (const ForcedField &field : forced)
       if (!field.used) {
-        getOperation().emitError() << "schedule '" << field.text << "' matches no region; kinds are row_wise, linear, "
-                                   << "rope_append, attention, verify";
+        getOperation().emitError()
+            << "schedule '" << field.text << "' matches no region; kinds are row_wise, linear, "
+            << "rope_append, attention, verify";
         return signalPassFailure();
       }
   }
 
   WalkResult decide(FusedOp region, const Target &target, ArrayRef<ForcedField> forced) {
-    if (region.getNumResults() == 0 || !isa<RankedTensorType, KVCacheType>(region.getResult(0).getType())) {
-      region.emitError() << "expects fused region \"" << region.getName() << "\" to yield a tensor or a cache first";
+    if (region.getNumResults() == 0 ||
+        !isa<RankedTensorType, KVCacheType>(region.getResult(0).getType())) {
+      region.emitError() << "expects fused region \"" << region.getName()
+                         << "\" to yield a tensor or a cache first";
       return WalkResult::interrupt();
     }
     ScheduleAttr schedule = region.getScheduleAttr();
@@ -56,7 +61,8 @@ struct SetSchedulePass : llmc::impl::SetSchedulePassBase<SetSchedulePass> {
       return WalkResult::interrupt();
     region.setScheduleAttr(obeyed);
     remarkAnalysis(region, kName, region.getName(),
-                   Twine(stringify(kind)) + ": " + reason + (obeyed == schedule ? "" : ", fields forced by the user"));
+                   Twine(stringify(kind)) + ": " + reason +
+                       (obeyed == schedule ? "" : ", fields forced by the user"));
     return WalkResult::advance();
   }
 };

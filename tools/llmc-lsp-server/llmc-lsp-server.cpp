@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// llmc-lsp-server: an editor's view of .mlir files in llm and tile (errors, definitions, hovers), over stdin and stdout.
+// llmc-lsp-server: an editor's view of .mlir files in llm and tile (errors, definitions, hovers),
+// over stdin and stdout.
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "tools/llmc-opt/Registration.h"

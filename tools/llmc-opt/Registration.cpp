@@ -17,8 +17,9 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 void llmc::registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<llm::LLMDialect, tile::TileDialect, mlir::BuiltinDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
-                  mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::cf::ControlFlowDialect, mlir::tensor::TensorDialect,
+  registry.insert<llm::LLMDialect, tile::TileDialect, mlir::BuiltinDialect, mlir::func::FuncDialect,
+                  mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                  mlir::cf::ControlFlowDialect, mlir::tensor::TensorDialect,
                   mlir::vector::VectorDialect, mlir::LLVM::LLVMDialect>();
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);

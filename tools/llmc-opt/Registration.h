@@ -7,8 +7,8 @@
 
 namespace llmc {
 
-/// Registers llm, tile and the upstream dialects that pass through the road, with what bufferless lowering and translation to LLVM
-/// IR need.
+/// Registers llm, tile and the upstream dialects that pass through the road, with what bufferless
+/// lowering and translation to LLVM IR need.
 void registerDialects(mlir::DialectRegistry &registry);
 
 } // namespace llmc

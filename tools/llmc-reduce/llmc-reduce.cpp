@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// llmc-reduce: makes a module small that a script finds interesting, for fault reports and lit tests.
+// llmc-reduce: makes a module small that a script finds interesting, for fault reports and lit
+// tests.
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "mlir/Transforms/Passes.h"

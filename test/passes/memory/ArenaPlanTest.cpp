@@ -24,17 +24,19 @@ TEST(ArenaPlan, NothingNeedsNothing) {
 
 TEST(ArenaPlan, AKnownPlan) {
   // A chain a -> b -> c -> d with a read again by c: c cannot take a's place, d can.
-  std::vector<ArenaValue> values{value(0, 2, 100), value(1, 2, 64), value(2, 3, 10), value(3, 3, 128)};
+  std::vector<ArenaValue> values{value(0, 2, 100), value(1, 2, 64), value(2, 3, 10),
+                                 value(3, 3, 128)};
   EXPECT_EQ(planArena(values, 64), 128 + 64 + 64);
-  EXPECT_EQ(values[0].offset, 0);   // 100 rounded up to 128
+  EXPECT_EQ(values[0].offset, 0); // 100 rounded up to 128
   EXPECT_EQ(values[1].offset, 128);
   EXPECT_EQ(values[2].offset, 192);
-  EXPECT_EQ(values[3].offset, 0);   // a is dead
+  EXPECT_EQ(values[3].offset, 0); // a is dead
 }
 
 TEST(ArenaPlan, AHoleThatIsTooSmallIsLeft) {
   // The first place is free again, with 64 bytes before the second value; 128 do not fit there.
-  std::vector<ArenaValue> values{value(0, 0, 64), value(0, 2, 32), value(1, 2, 128), value(2, 2, 64)};
+  std::vector<ArenaValue> values{value(0, 0, 64), value(0, 2, 32), value(1, 2, 128),
+                                 value(2, 2, 64)};
   EXPECT_EQ(planArena(values, 64), 256);
   EXPECT_EQ(values[1].offset, 64);
   EXPECT_EQ(values[2].offset, 128);
@@ -81,8 +83,10 @@ TEST(ArenaPlan, RandomLifetimesNeverOverlap) {
       ASSERT_EQ(values[a].offset % 64, 0) << "seed " << seed;
       end = std::max(end, (values[a].offset + values[a].bytes + 63) / 64 * 64);
       for (size_t b = 0; b < a; ++b) {
-        bool together = values[a].birth <= values[b].lastUse && values[b].birth <= values[a].lastUse;
-        bool apart = values[a].offset + values[a].bytes <= values[b].offset || values[b].offset + values[b].bytes <= values[a].offset;
+        bool together =
+            values[a].birth <= values[b].lastUse && values[b].birth <= values[a].lastUse;
+        bool apart = values[a].offset + values[a].bytes <= values[b].offset ||
+                     values[b].offset + values[b].bytes <= values[a].offset;
         ASSERT_TRUE(!together || apart) << "seed " << seed << ": values " << a << " and " << b;
       }
     }
