@@ -58,8 +58,8 @@ Value KernelLowering::rowAddress(DotOp op, Value row) {
 
 LogicalResult KernelLowering::lowerDot(DotOp op) {
   auto matrix = op.getMatrix().getDefiningOp<LoadOp>();
-  for (Value operand :
-       ValueRange{op.getRows().front(), op.getMatrix(), op.getAccumulators().front()})
+  const Value kinds[] = {op.getRows().front(), op.getMatrix(), op.getAccumulators().front()};
+  for (Value operand : kinds)
     if (!cast<RankedTensorType>(operand.getType()).getElementType().isF32())
       return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
   if (!isUnchangedUntil(matrix, op)) {
