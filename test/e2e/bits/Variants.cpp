@@ -110,7 +110,7 @@ TEST_F(Variants, anotherTreeIsNoticed) {
   Canonical expected = canonical(path + ".so", 140, 5, error);
   ASSERT_EQ(error, "");
   expected.path = path + "-other.so";
-  for (const char *schedule : {"linear:k_split=2", "attention:lanes=4"}) {
+  for (const char *schedule : {"linear:k_split=2", "linear:k_split=3"}) {
     ASSERT_NO_FATAL_FAILURE(compile(toy(), {schedule}, expected.path));
     EXPECT_NE(throughAllGraphs(expected, {2}), "") << schedule;
   }
