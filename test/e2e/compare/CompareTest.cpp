@@ -126,7 +126,10 @@ const Fault kFaults[] = {
     {"activation", "llama-deep", 4, "prefill", "gate_up", "llm.activate",
      [](KernelText &k) { k.replace("arith\\.subf (%cst\\w*), (%[0-9]+#)", "arith.addf $1, $2"); }},
     {"rope_sign", "qwen3-layer-types", 3, "decode", "append", "llm.rope",
-     [](KernelText &k) { k.replace("arith\\.subf (.* : tensor)", "arith.addf $1"); }},
+     [](KernelText &k) {
+       k.replace("arith\\.subf (.* : tensor)", "minus $1").replace("arith\\.addf (.* : tensor)", "arith.subf $1");
+       k.replace("minus (.* : tensor)", "arith.addf $1");
+     }},
     {"norm_weight", "qwen3-layer-types", 3, "decode", "gate_up", "llm.rms_norm",
      [](KernelText &k) { replaceLoads(k, k.rowParameter(0), "1.0"); }},
     {"mean_of_head_norms", "qwen3-layer-types", 3, "verify", "append", "llm.rms_norm",
@@ -175,6 +178,7 @@ TEST_P(PlantedFault, isNamedWithCommandOpAndLayer) {
   ASSERT_TRUE(report) << report.error().str();
   ASSERT_TRUE(report->difference) << "no difference in " << report->commands << " commands";
   const compare::Difference &difference = *report->difference;
+  RecordProperty("why", difference.why);
   RecordProperty("error_to_bound", std::to_string(difference.worst.error / difference.worst.bound));
   EXPECT_EQ(difference.command, command);
   EXPECT_EQ(difference.graph, fault.graph);

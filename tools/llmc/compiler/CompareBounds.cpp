@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bounds in units of the last place (u = 2^-24). The reference computes in double and rounds once, so a bound is the
-// kernel's own rounding. Clean runs on the golden models and SmolLM2-135M stay below a third of each (test/e2e/compare).
+// kernel's own rounding. Clean runs of the golden models use at most 0.35 of one; SmolLM2-135M, whose massive activations
+// cancel, 0.75, and in some elements needs the tolerance of their own partial sums.
 #include "tools/llmc/compiler/CompareBounds.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -78,7 +79,8 @@ static WorstElement compareIntegers(const reference::Tensor &found, const refere
   return worst;
 }
 
-WorstElement compareTensors(const reference::Tensor &found, const reference::Tensor &expected, Columns columns, double bound) {
+WorstElement compareTensors(const reference::Tensor &found, const reference::Tensor &expected, Columns columns, double bound,
+                            const reference::Tensor *tolerance) {
   if (!expected.integers.empty() || !found.integers.empty())
     return compareIntegers(found, expected);
   WorstElement worst;
@@ -89,8 +91,9 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
     for (int64_t c = 0; c < columns.width; ++c) {
       double error = errorOf(is[c], should[c], scale);
       ++worst.count;
-      worst.beyond += error > bound;
-      if (error > worst.error) {
+      bool tolerated = tolerance && std::fabs(double(is[c]) - should[c]) <= tolerance->line(r)[columns.first + c];
+      worst.beyond += error > bound && !tolerated;
+      if (error > worst.error && !(error > bound && tolerated)) {
         worst.error = error;
         worst.row = r;
         worst.column = c;
@@ -100,6 +103,54 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
     }
   }
   return worst;
+}
+
+/// Four times what the roundings of a chain of multiply-adds make, and what the rounding of its input makes.
+static std::optional<reference::Tensor> toleranceOfSum(Operation *op, const reference::Environment &environment,
+                                                       const model::WeightSource &source) {
+  auto linear = dyn_cast_or_null<llm::LinearOp>(op);
+  auto head = dyn_cast_or_null<llm::LMHeadOp>(op);
+  if (!linear && !head)
+    return std::nullopt;
+  reference::Weights weights(source);
+  auto matrix = weights.get(op, linear ? linear.getWeightAttr() : head.getWeightAttr());
+  if (!matrix)
+    return std::nullopt;
+  const reference::Tensor x = environment.lookup(op->getOperand(0)), y = environment.lookup(op->getResult(0));
+  reference::Tensor tolerance(x.lines, (*matrix)->lines);
+  for (int64_t r = 0; r < x.lines; ++r)
+    for (int64_t n = 0; n < tolerance.width; ++n) {
+      const float *row = x.line(r), *weight = (*matrix)->line(n);
+      double sum = 0, partials = 0, terms = 0;
+      for (int64_t k = 0; k < x.width; ++k) {
+        double term = double(row[k]) * weight[k];
+        sum += term;
+        partials += sum * sum;
+        terms += term * term;
+      }
+      tolerance.line(r)[n] = float(kUnit * (4 * std::sqrt(partials) + 16 * std::sqrt(terms) + 4 * std::fabs(y.line(r)[n])));
+    }
+  return tolerance;
+}
+
+std::optional<reference::Tensor> toleranceOf(llm::FusedOp region, Value value, const reference::Environment &environment,
+                                             const model::WeightSource &weights) {
+  Operation *op = value.getDefiningOp();
+  if (auto add = dyn_cast<llm::AddOp>(op))
+    for (Value operand : {add.getLhs(), add.getRhs()})
+      if (Operation *inner = operand.getDefiningOp(); inner && inner->getParentOp() == region)
+        return toleranceOfSum(inner, environment, weights);
+  auto activate = dyn_cast<llm::ActivateOp>(op);
+  if (!activate)
+    return toleranceOfSum(op, environment, weights);
+  auto gate = toleranceOfSum(activate.getGate().getDefiningOp(), environment, weights);
+  auto up = toleranceOfSum(activate.getUp().getDefiningOp(), environment, weights);
+  if (!gate || !up)
+    return std::nullopt;
+  const reference::Tensor gates = environment.lookup(activate.getGate()), ups = environment.lookup(activate.getUp());
+  for (size_t i = 0; i < gate->values.size(); ++i) // no activation is steeper than 1.2, or larger than its gate
+    gate->values[i] = 1.2f * gate->values[i] * std::fabs(ups.values[i]) + up->values[i] * std::fabs(gates.values[i]);
+  return gate;
 }
 
 } // namespace llmc::compare

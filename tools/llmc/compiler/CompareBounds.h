@@ -4,7 +4,7 @@
 #pragma once
 
 #include "dialects/llm/LLMDialect.h"
-#include "dialects/llm/reference/Tensor.h"
+#include "dialects/llm/reference/Interpreter.h"
 #include "tools/llmc/compiler/Compare.h"
 
 namespace llmc::compare {
@@ -20,7 +20,15 @@ struct Columns {
   int64_t first, width;
 };
 
-/// Compares element by element; NaN equals NaN alone. Integers must be equal.
-WorstElement compareTensors(const reference::Tensor &found, const reference::Tensor &expected, Columns columns, double bound);
+/// Compares element by element; NaN equals NaN alone. Integers must be equal. With a tolerance, elements that are no farther
+/// off than it says are right as well.
+WorstElement compareTensors(const reference::Tensor &found, const reference::Tensor &expected, Columns columns, double bound,
+                            const reference::Tensor *tolerance = nullptr);
+
+/// What rounding may do to each element of `value`, which `region` yields, by the partial sums of its dot products. They can
+/// be far larger than the result: real models have a few massive activations that cancel. Needed only where the plain bound
+/// is not kept, since it costs a product with the weights. Nothing for values that are no sums.
+std::optional<reference::Tensor> toleranceOf(llm::FusedOp region, mlir::Value value, const reference::Environment &environment,
+                                             const model::WeightSource &weights);
 
 } // namespace llmc::compare

@@ -42,7 +42,8 @@ private:
   void judgeTensor(uint32_t number, OpResult result, Tensor found, const Environment &expected);
   void judgeAppend(uint32_t number, OpResult result, const PagesCopy &before, const Environment &expected);
   /// Whether it is within its bound.
-  bool judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns, double bound);
+  bool judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns, double bound,
+             const Tensor *tolerance = nullptr);
   Difference differenceAt(uint32_t number, const std::string &result) const;
   Result<std::vector<int32_t>> nextTokens();
 
@@ -152,8 +153,8 @@ Difference StepComparer::differenceAt(uint32_t number, const std::string &result
 }
 
 bool StepComparer::judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns,
-                         double bound) {
-  WorstElement worst = compareTensors(found, expected, columns, state.bound.value_or(bound));
+                         double bound, const Tensor *tolerance) {
+  WorstElement worst = compareTensors(found, expected, columns, state.bound.value_or(bound), tolerance);
   CompareReport &report = state.report;
   double share = worst.bound > 0 ? worst.error / worst.bound : 0;
   if (share > report.largestShare && !worst.beyond) {
@@ -176,7 +177,11 @@ static Value yieldedAs(llm::FusedOp region, OpResult result) {
 void StepComparer::judgeTensor(uint32_t number, OpResult result, Tensor found, const Environment &expected) {
   llm::FusedOp region = pairAt(number).region;
   std::string name = region->getNumResults() > 1 ? "result " + std::to_string(result.getResultNumber()) : "result";
-  if (!judge(number, name, found, expected.lookup(result), {0, found.width}, boundOf(region)))
+  const Tensor should = expected.lookup(result);
+  std::optional<Tensor> tolerance;
+  if (!state.bound && compareTensors(found, should, {0, found.width}, boundOf(region)).beyond)
+    tolerance = toleranceOf(region, yieldedAs(region, result), expected, *state.sides.opened.weights);
+  if (!judge(number, name, found, should, {0, found.width}, boundOf(region), tolerance ? &*tolerance : nullptr))
     blame(state.interpreter, {region, yieldedAs(region, result), found, expected, values, step}, *state.report.difference);
   values[result] = std::move(found);
 }
