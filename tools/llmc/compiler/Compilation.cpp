@@ -63,6 +63,12 @@ Status runStages(ModuleOp module, const CompileRequest &request, StringRef from,
   DiagnosticCollector diagnostics(*module.getContext());
   PipelineOptions options = request.pipeline;
   options.target = StringRef(options.target).split(',').first.str();
+  if (!from.empty()) { // IR from a person: is it what it is said to be?
+    PassManager passes(module.getContext());
+    addContract(passes, *findStage(from));
+    if (failed(passes.run(module)))
+      return diagnostics.error("the module is no IR of stage " + from.str());
+  }
   bool running = from.empty();
   for (const Stage &stage : stages()) {
     if (running) {
