@@ -6,7 +6,7 @@ here=$root/examples/04-write-a-pass
 mlir=$(cached MLIR_DIR)
 tools=$(cd "$mlir/../../../bin" && pwd)
 
-cmake -S "$here" -B "$scratch/plugin" -DMLIR_DIR="$mlir" -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" \
+cmake -G Ninja -S "$here" -B "$scratch/plugin" -DMLIR_DIR="$mlir" -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" \
   -DCMAKE_BUILD_TYPE=Release >&2
 cmake --build "$scratch/plugin" >&2
 plugin=$scratch/plugin/name-regions.so
