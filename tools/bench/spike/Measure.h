@@ -4,12 +4,12 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <random>
+#include <time.h>
 #include <vector>
 
 class TileKernels;
@@ -25,10 +25,16 @@ inline std::vector<float> randomFloats(size_t count) {
   return numbers;
 }
 
+/// Of this thread alone: waiting for a core on a busy machine does not count.
 inline double seconds(const std::function<void()> &work) {
-  auto start = std::chrono::steady_clock::now();
+  auto now = [] {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return double(time.tv_sec) + 1.0e-9 * double(time.tv_nsec);
+  };
+  double start = now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now() - start;
 }
 
 inline double median(std::vector<double> values) {
@@ -39,8 +45,10 @@ inline double median(std::vector<double> values) {
 struct Row {
   const char *name;
   std::function<void()> tile, hand;
-  double bytes;
+  double bytes; // or operations
   const std::vector<float> *tileResult, *handResult;
+  std::function<void()> both =
+      nullptr; // on the same data, where the timed calls took turns on several
 };
 
 /// Hand-written time over tile time (above 1: the tile form is faster), in alternation.
@@ -58,6 +66,8 @@ inline void report(const Row &row) {
     ratios.push_back(second / first);
     times.push_back(first);
   }
+  if (row.both)
+    row.both();
   double worst = 0;
   for (size_t i = 0; i < row.tileResult->size(); ++i) {
     double difference = std::fabs((*row.tileResult)[i] - (*row.handResult)[i]);
@@ -66,4 +76,29 @@ inline void report(const Row &row) {
   double time = median(times);
   printf("| %-32s | %8.2f | %6.1f | %5.0f %% | %.1e |\n", row.name, time * 1e6,
          row.bytes / time * 1e-9, 100 * median(ratios), worst);
+}
+
+/// Something that bounds both forms, and how much of it one call of `work` does.
+struct Ceiling {
+  const char *name, *unit, *elsewhere; // the share that the reference machine reached
+  std::function<void()> work;
+  double amount;
+};
+
+/// The rates of both forms over the rate of the ceiling, all three in alternation.
+inline void reportShare(const Row &row, const Ceiling &ceiling) {
+  std::vector<double> tile, hand, rates;
+  for (int round = 0; round < 301; ++round) {
+    const std::function<void()> *turns[] = {&row.tile, &row.hand, &ceiling.work};
+    double times[3];
+    for (int turn = 0; turn < 3; ++turn) // each is first, second and last in turn
+      times[(round + turn) % 3] = seconds(*turns[(round + turn) % 3]);
+    double rate = ceiling.amount / times[2];
+    tile.push_back(row.bytes / times[0] / rate);
+    hand.push_back(row.bytes / times[1] / rate);
+    rates.push_back(rate);
+  }
+  printf("| %-27s | %-32s | %6.1f %s | %4.0f %% | %4.0f %% | %s |\n", row.name, ceiling.name,
+         median(rates) * 1e-9, ceiling.unit, 100 * median(tile), 100 * median(hand),
+         ceiling.elsewhere);
 }

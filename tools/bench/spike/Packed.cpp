@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of the table for int4 and int8 weights in groups of 32.
+#include "tools/bench/spike/Ceilings.h"
 #include "tools/bench/spike/HandWritten.h"
 #include "tools/bench/spike/Measure.h"
 #include "tools/bench/spike/TileKernels.h"
@@ -60,7 +61,7 @@ bool measurePacked(const TileKernels &kernels) {
   const uint16_t slots[] = {0, 1, 2, 3, 4};
   llmc_step step = {};
   step.n_rows = kRows;
-  const size_t matrix = size_t(kPanels) * kGroups * 160, copies = 64;
+  const size_t matrix = size_t(kPanels) * kGroups * 160, copies = 112; // 280 MiB
   Activations one = randomActivations(1, 8), many = randomActivations(kRows, 128);
   std::vector<int32_t> int4 = randomBlocks(copies * kPanels * kGroups, 4),
                        int8 = randomBlocks(size_t(kPanels) * kGroups, 8);
@@ -75,18 +76,47 @@ bool measurePacked(const TileKernels &kernels) {
     handInt4Gemv(one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix,
                  handOut.data(), kGroups, 0, end);
   };
-  report({"int4 gemv 2048 x 2048, cold", [&] { runTile(tileAt++ % copies, kPanels); },
-          [&] { runHand(handAt++ % copies, kPanels); }, 4.0 * matrix, &handOut, &handOut});
-  runTile(0, kPanels), runHand(0, kPanels);
-  report({"int4 gemv 2048 x 128, in cache", [&] { runTile(0, 4); }, [&] { runHand(0, 4); },
-          4.0 * matrix / 16, &tileOut, &handOut});
+  const Row cold = {"int4 gemv 2048 x 2048, cold",
+                    [&] { runTile(tileAt++ % copies, kPanels); },
+                    [&] { runHand(handAt++ % copies, kPanels); },
+                    4.0 * matrix,
+                    &tileOut,
+                    &handOut,
+                    [&] { runTile(0, kPanels), runHand(0, kPanels); }};
+  report(cold);
+  auto often = [](auto work) { // too short for the clock
+    return [work] {
+      for (int i = 0; i < 16; ++i)
+        work();
+    };
+  };
+  report({"int4 gemv 2048 x 128, in cache x 16", often([&] { runTile(0, 4); }),
+          often([&] { runHand(0, 4); }), 4.0 * matrix, &tileOut, &handOut});
   void *manyTable[] = {many.words.data(), many.scales.data(), many.bias.data(), int8.data(),
                        tileMany.data()};
-  report({"int8 gemm 256 x 2048 x 128", [&] { gemm(manyTable, slots, &step, 0, 4); },
-          [&] {
-            handInt8Gemm(many.words.data(), many.scales.data(), many.bias.data(), int8.data(),
-                         handMany.data(), kRows, kGroups, 0, 4, kPanels);
-          },
-          256.0 * 2048 * 128 * 2, &tileMany, &handMany}); // operations, not bytes
+  const Row prefill = {"int8 gemm 256 x 2048 x 128",
+                       [&] { gemm(manyTable, slots, &step, 0, 4); },
+                       [&] {
+                         handInt8Gemm(many.words.data(), many.scales.data(), many.bias.data(),
+                                      int8.data(), handMany.data(), kRows, kGroups, 0, 4, kPanels);
+                       },
+                       256.0 * 2048 * 128 * 2, // operations, not bytes
+                       &tileMany,
+                       &handMany};
+  report(prefill);
+
+  printf("\n| kernel | ceiling, one thread | its rate | tile | hand-written | reference machine "
+         "|\n|---|---|---|---|---|---|\n");
+  size_t readAt = copies / 4;
+  auto read = [&](int streams) {
+    readLinear(int4.data() + readAt++ % copies * matrix, matrix, streams);
+  };
+  reportShare(cold, {"read, 1 stream", "GB/s", "", [&] { read(1); }, 4.0 * matrix});
+  reportShare(cold, {"read, 4 streams", "GB/s", "79 - 98 %", [&] { read(4); }, 4.0 * matrix});
+  const int rounds = 50000;
+  reportShare(prefill, {"vpmaddwd + vpaddd", "GOP/s", "70 % (of vpdpbusd)",
+                        [&] { multiplyAddRounds(rounds); }, rounds * kOperationsInRound});
+  reportShare(prefill, {"the same + splitting bytes", "GOP/s", "",
+                        [&] { splitMultiplyAddRounds(rounds); }, rounds * kOperationsInRound});
   return true;
 }
