@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// llmc compare finds what was planted: faults in the text of the tile stage, each in one command of one graph at a seeded
-// layer, resumed from there. And it finds nothing where nothing is wrong.
+// llmc compare finds what was planted: faults in the text of the tile stage, each in one command of
+// one graph at a seeded layer, resumed from there. And it finds nothing where nothing is wrong.
+#include "tools/llmc/compiler/Compare.h"
 #include "test/e2e/Goldens.h"
 #include "test/e2e/compare/TileText.h"
-#include "tools/llmc/compiler/Compare.h"
 #include "tools/llmc/compiler/Compilation.h"
 
 #include <fstream>
@@ -19,7 +19,9 @@ namespace {
 using test::KernelText;
 using test::TileText;
 
-std::string scratch(const std::string &name) { return testing::TempDir() + "llmc-compare-" + std::to_string(getpid()) + "-" + name; }
+std::string scratch(const std::string &name) {
+  return testing::TempDir() + "llmc-compare-" + std::to_string(getpid()) + "-" + name;
+}
 
 compare::CompareRequest requestFor(const std::string &artifact, const std::string &golden) {
   compare::CompareRequest request;
@@ -49,7 +51,7 @@ std::string contents(const std::string &path) {
   return text.str();
 }
 
-//===--- Nothing wrong -----------------------------------------------------------------------------------------------===//
+//===--- Nothing wrong ---===//
 
 struct CleanCase {
   const char *golden, *kvLayout, *fuseNorm;
@@ -67,7 +69,8 @@ TEST_P(CleanModel, hasNoDifference) {
   std::string model = compiled(request, "clean.so");
   auto report = compare::compareModels(requestFor(model, GetParam().golden));
   ASSERT_TRUE(report) << report.error().str();
-  EXPECT_FALSE(report->difference) << report->difference->command << " " << report->difference->worst.error;
+  EXPECT_FALSE(report->difference)
+      << report->difference->command << " " << report->difference->worst.error;
   EXPECT_EQ(report->steps, 7u); // two of the prompt, four of decode, one of verify
   EXPECT_GT(report->largestShare, 0);
   EXPECT_LT(report->largestShare, 0.5); // bounds have room, and are not idle
@@ -81,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Goldens, CleanModel,
                                          CleanCase{"llama-all-biases", "token_major", "cost", 1}),
                          [](const auto &info) { return "n" + std::to_string(info.index); });
 
-//===--- Planted faults ----------------------------------------------------------------------------------------------===//
+//===--- Planted faults ---===//
 
 struct Fault {
   const char *kind;
@@ -96,14 +99,20 @@ struct Fault {
 
 /// Makes every load from a parameter give the same constant.
 void replaceLoads(KernelText &kernel, const std::string &parameter, const std::string &value) {
-  kernel.replace("tile\\.load " + parameter + "\\[.*\\].*-> (tensor<.*>)", "arith.constant dense<" + value + "> : $1");
+  kernel.replace("tile\\.load " + parameter + "\\[.*\\].*-> (tensor<.*>)",
+                 "arith.constant dense<" + value + "> : $1");
 }
 
 const Fault kFaults[] = {
     {"attention_scale", "llama-deep", 4, "prefill", "attention", "llm.attention",
-     [](KernelText &k) { k.replace("dense<0\\.[0-9]+> : tensor<64xf32>", "dense<0.3125> : tensor<64xf32>"); }},
+     [](KernelText &k) {
+       k.replace("dense<0\\.[0-9]+> : tensor<64xf32>", "dense<0.3125> : tensor<64xf32>");
+     }},
     {"kv_head", "llama-deep", 4, "prefill", "attention", "llm.attention",
-     [](KernelText &k) { k.replace("divui " + k.value("tile.program_id inner") + ",", "remui " + k.value("tile.program_id inner") + ","); }},
+     [](KernelText &k) {
+       k.replace("divui " + k.value("tile.program_id inner") + ",",
+                 "remui " + k.value("tile.program_id inner") + ",");
+     }},
     {"stale_page_of_values", "llama-deep", 4, "decode", "attention", "llm.attention",
      [](KernelText &k) { k.replace("(kv_chunk value .*, .*\\[%[0-9]+, )%\\w+(, .*)", "$1%c0$2"); }},
     {"stale_page_on_append", "llama-deep", 4, "decode", "append", "llm.kv_append",
@@ -114,20 +123,25 @@ const Fault kFaults[] = {
      [](KernelText &k) { k.replace("constant [0-9.]+E-[0-9]+ : f32", "constant 1.0E-3 : f32"); }},
     {"eps", "llama-all-biases", 3, "prefill", "mlp_norm", "llm.rms_norm",
      [](KernelText &k) { k.replace("constant [0-9.]+E-[0-9]+ : f32", "constant 1.0E-3 : f32"); }},
-    {"causal_mask", "llama-all-biases", 3, "prefill", "attention", "llm.attention", [](KernelText &k) { k.replace("cmpi sle", "cmpi slt"); }},
-    {"window", "mistral-window-70", 2, "prefill", "attention", "llm.attention", [](KernelText &k) { k.replace("cmpi sgt", "cmpi sge"); }},
+    {"causal_mask", "llama-all-biases", 3, "prefill", "attention", "llm.attention",
+     [](KernelText &k) { k.replace("cmpi sle", "cmpi slt"); }},
+    {"window", "mistral-window-70", 2, "prefill", "attention", "llm.attention",
+     [](KernelText &k) { k.replace("cmpi sgt", "cmpi sge"); }},
     {"position", "llama-all-biases", 3, "prefill", "append", "llm.rope",
      [](KernelText &k) {
-       k.replace("(%[0-9]+) = tile\\.step_read positions (.*)", "%p = tile.step_read positions $2\n$1 = arith.addi %p, %c1 : index");
+       k.replace("(%[0-9]+) = tile\\.step_read positions (.*)",
+                 "%p = tile.step_read positions $2\n$1 = arith.addi %p, %c1 : index");
      }},
     {"lane", "llama-deep", 4, "decode", "gate_up", "llm.linear",
      [](KernelText &k) { k.replace("(tile\\.load %arg1\\[%arg[0-9]+, )%arg[0-9]+\\]", "$1%c0]"); }},
-    {"bias", "llama-all-biases", 3, "prefill", "qkv", "llm.linear", [](KernelText &k) { replaceLoads(k, k.rowParameter(0), "0.0"); }},
+    {"bias", "llama-all-biases", 3, "prefill", "qkv", "llm.linear",
+     [](KernelText &k) { replaceLoads(k, k.rowParameter(0), "0.0"); }},
     {"activation", "llama-deep", 4, "prefill", "gate_up", "llm.activate",
      [](KernelText &k) { k.replace("arith\\.subf (%cst\\w*), (%[0-9]+#)", "arith.addf $1, $2"); }},
     {"rope_sign", "qwen3-layer-types", 3, "decode", "append", "llm.rope",
      [](KernelText &k) {
-       k.replace("arith\\.subf (.* : tensor)", "minus $1").replace("arith\\.addf (.* : tensor)", "arith.subf $1");
+       k.replace("arith\\.subf (.* : tensor)", "minus $1")
+           .replace("arith\\.addf (.* : tensor)", "arith.subf $1");
        k.replace("minus (.* : tensor)", "arith.addf $1");
      }},
     {"norm_weight", "qwen3-layer-types", 3, "decode", "gate_up", "llm.rms_norm",
@@ -170,7 +184,8 @@ TEST_P(PlantedFault, isNamedWithCommandOpAndLayer) {
   std::seed_seq seed(kind.begin(), kind.end());
   std::mt19937 random(seed);
   // The residual row of layer 0's attention is the embedding itself.
-  int layer = fault.edit ? int(random() % unsigned(fault.layers)) : 1 + int(random() % unsigned(fault.layers - 1));
+  int layer = fault.edit ? int(random() % unsigned(fault.layers))
+                         : 1 + int(random() % unsigned(fault.layers - 1));
   std::string command = "layers." + std::to_string(layer) + "." + fault.command;
   std::string model = plant(fault, command);
   auto report = compare::compareModels(requestFor(model, fault.golden));
@@ -186,9 +201,10 @@ TEST_P(PlantedFault, isNamedWithCommandOpAndLayer) {
   EXPECT_FALSE(difference.worst.error <= difference.worst.bound);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, PlantedFault, testing::ValuesIn(kFaults), [](const auto &info) { return std::string(info.param.kind); });
+INSTANTIATE_TEST_SUITE_P(Kinds, PlantedFault, testing::ValuesIn(kFaults),
+                         [](const auto &info) { return std::string(info.param.kind); });
 
-//===--- What prevents a comparison ----------------------------------------------------------------------------------===//
+//===--- What prevents a comparison ---===//
 
 TEST(Compare, refusesAnotherModel) {
   CompileRequest request;
@@ -197,7 +213,9 @@ TEST(Compare, refusesAnotherModel) {
   compare::CompareRequest other = requestFor(model, "llama-gqa-64");
   auto report = compare::compareModels(other);
   ASSERT_FALSE(report);
-  EXPECT_NE(report.error().str().find("limits: error: found vocabulary 200 and hidden size 64, expected 101 and 48"), std::string::npos)
+  EXPECT_NE(report.error().str().find(
+                "limits: error: found vocabulary 200 and hidden size 64, expected 101 and 48"),
+            std::string::npos)
       << report.error().str();
   std::remove(model.c_str());
 }
@@ -209,7 +227,8 @@ TEST(Compare, refusesMoreTokensThanTheModelHolds) {
   std::string model = compiled(request, "short.so");
   auto report = compare::compareModels(requestFor(model, "llama-tied")); // a prompt of 33, and 4
   ASSERT_FALSE(report);
-  EXPECT_NE(report.error().str().find("found 33 prompt tokens and 4 new ones, expected at most 36"), std::string::npos)
+  EXPECT_NE(report.error().str().find("found 33 prompt tokens and 4 new ones, expected at most 36"),
+            std::string::npos)
       << report.error().str();
   std::remove(model.c_str());
 }

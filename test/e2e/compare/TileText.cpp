@@ -14,7 +14,8 @@ KernelText &KernelText::replace(const std::string &pattern, const std::string &r
   std::string result;
   bool found = false;
   for (std::string line; std::getline(lines, line);) {
-    std::string edited = line.size() < 2000 ? std::regex_replace(line, expression, replacement) : line;
+    std::string edited =
+        line.size() < 2000 ? std::regex_replace(line, expression, replacement) : line;
     found |= edited != line;
     result += edited + "\n";
   }
@@ -25,19 +26,23 @@ KernelText &KernelText::replace(const std::string &pattern, const std::string &r
 
 std::string KernelText::value(const std::string &op) const {
   size_t at = text.find(" = " + op);
-  return at == std::string::npos ? "" : text.substr(text.rfind(' ', at - 1) + 1, at - text.rfind(' ', at - 1) - 1);
+  return at == std::string::npos
+             ? ""
+             : text.substr(text.rfind(' ', at - 1) + 1, at - text.rfind(' ', at - 1) - 1);
 }
 
 std::string KernelText::rowParameter(int number) const {
   std::string header = text.substr(0, text.find('\n'));
   std::regex expression("(%arg[0-9]+): !tile.view<[0-9]+xf32>");
-  for (std::sregex_iterator match(header.begin(), header.end(), expression), end; match != end; ++match)
+  for (std::sregex_iterator match(header.begin(), header.end(), expression), end; match != end;
+       ++match)
     if (number-- == 0)
       return (*match)[1];
   return "";
 }
 
-std::pair<size_t, size_t> TileText::launchLine(const std::string &graph, const std::string &name) const {
+std::pair<size_t, size_t> TileText::launchLine(const std::string &graph,
+                                               const std::string &name) const {
   size_t function = text.find("func.func @" + graph + "(");
   size_t end = text.find("\n  }\n", function);
   size_t at = text.find(" \"" + name + "\" grid", function);
@@ -60,7 +65,8 @@ std::string TileText::kernelOf(const std::string &graph, const std::string &name
   return kernel == std::string::npos ? "" : text.substr(kernel, last + 5 - kernel);
 }
 
-bool TileText::setKernel(const std::string &graph, const std::string &name, const std::string &kernel) {
+bool TileText::setKernel(const std::string &graph, const std::string &name,
+                         const std::string &kernel) {
   auto [first, end] = launchLine(graph, name);
   if (first == end)
     return false;
@@ -72,7 +78,8 @@ bool TileText::setKernel(const std::string &graph, const std::string &name, cons
   return true;
 }
 
-bool TileText::setLastOperand(const std::string &graph, const std::string &name, const std::string &producer) {
+bool TileText::setLastOperand(const std::string &graph, const std::string &name,
+                              const std::string &producer) {
   auto [from, fromEnd] = launchLine(graph, producer);
   auto [first, end] = launchLine(graph, name);
   if (first == end || from == fromEnd)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edits the text of `llmc compile --emit tile`: one launch is given a kernel of its own, or other operands. Kernels are shared
-// by all layers, so a copy is what makes a fault one layer's.
+// Edits the text of `llmc compile --emit tile`: one launch is given a kernel of its own, or other
+// operands. Kernels are shared by all layers, so a copy is what makes a fault one layer's.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ public:
   KernelText &replace(const std::string &pattern, const std::string &replacement);
   /// The name of the value that the first `op` gives: value("tile.program_id inner") = "%1".
   std::string value(const std::string &op) const;
-  /// The name of the n-th parameter whose type is a view of one dimension: a bias, or a norm's weight.
+  /// The name of the n-th parameter whose type is a view of one dimension: a bias, or a norm's
+  /// weight.
   std::string rowParameter(int number) const;
 
   std::string text;
@@ -33,7 +34,8 @@ public:
   /// Makes the command launch a kernel of this text instead.
   bool setKernel(const std::string &graph, const std::string &name, const std::string &kernel);
   /// Replaces the last operand of the command by the result of another command of the graph.
-  bool setLastOperand(const std::string &graph, const std::string &name, const std::string &producer);
+  bool setLastOperand(const std::string &graph, const std::string &name,
+                      const std::string &producer);
 
   std::string text;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of llmc-compiler. Each adds its subcommand to `app`; when it ran, `status` is the exit code.
+// The commands of llmc-compiler. Each adds its subcommand to `app`; when it ran, `status` is the
+// exit code.
 #pragma once
 
 #include "tools/llmc/compiler/Prompt.h"

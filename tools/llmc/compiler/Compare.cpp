@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which steps are compared: the prompt in two parts, some decode steps, and the last tokens again through the verify graph.
-// A second, short sequence takes part where the model allows two, and comes first: so rows are not positions, and pages of the
-// prompt are not 0, 1, 2 ..., which would hide a kernel that does not look them up.
+// Which steps are compared: the prompt in two parts, some decode steps, and the last tokens again
+// through the verify graph. A second, short sequence takes part where the model allows two, and
+// comes first: so rows are not positions, and pages of the prompt are not 0, 1, 2 ..., which would
+// hide a kernel that does not look them up.
 #include "tools/llmc/compiler/Compare.h"
 #include "tools/llmc/compiler/CompareStep.h"
 
 namespace llmc::compare {
 namespace {
 
-constexpr size_t kStepRows = 256;       ///< of a prefill step, together
-constexpr size_t kCompanionTokens = 3;  ///< prompt of the second sequence
-constexpr size_t kVerifyTokens = 3;     ///< of a sequence, in the verify step
+constexpr size_t kStepRows = 256;      ///< of a prefill step, together
+constexpr size_t kCompanionTokens = 3; ///< prompt of the second sequence
+constexpr size_t kVerifyTokens = 3;    ///< of a sequence, in the verify step
 
 class Comparison {
 public:
-  Comparison(CompareState &state, std::vector<int32_t> prompt, int64_t newTokens) : state(state), newTokens(newTokens) {
+  Comparison(CompareState &state, std::vector<int32_t> prompt, int64_t newTokens)
+      : state(state), newTokens(newTokens) {
     if (state.sequences.size() > 1)
-      tokens.push_back({prompt.rbegin(), prompt.rbegin() + std::min(prompt.size(), kCompanionTokens)});
+      tokens.push_back(
+          {prompt.rbegin(), prompt.rbegin() + std::min(prompt.size(), kCompanionTokens)});
     tokens.push_back(std::move(prompt));
   }
 
@@ -48,10 +51,15 @@ private:
     size_t part = std::min((total + 1) / 2, kStepRows - kCompanionTokens);
     while (done < total && !state.report.difference) {
       size_t end = std::min(total, done + part);
-      StepPlan plan{"prefill of tokens " + std::to_string(done) + " to " + std::to_string(end - 1), LLMC_STEP_PREFILL, LLMC_OUTPUTS_LAST, {}};
+      StepPlan plan{"prefill of tokens " + std::to_string(done) + " to " + std::to_string(end - 1),
+                    LLMC_STEP_PREFILL,
+                    LLMC_OUTPUTS_LAST,
+                    {}};
       if (done == 0 && main == 1)
         plan.entries.push_back({0, tokens[0]});
-      plan.entries.push_back({main, {tokens[main].begin() + std::ptrdiff_t(done), tokens[main].begin() + std::ptrdiff_t(end)}});
+      plan.entries.push_back({main,
+                              {tokens[main].begin() + std::ptrdiff_t(done),
+                               tokens[main].begin() + std::ptrdiff_t(end)}});
       if (Status status = step(plan, true); !status)
         return status;
       done = end;
@@ -98,8 +106,10 @@ Status checkLength(const CompareRequest &request, size_t prompt, uint32_t most) 
   if (prompt + uint64_t(request.newTokens) <= most)
     return {};
   return errorAt("--new-tokens", "",
-                 "found " + std::to_string(prompt) + " prompt tokens and " + std::to_string(request.newTokens) + " new ones, expected at most " +
-                     std::to_string(most) + " in all; ask for fewer, or compile with a larger --max-seq");
+                 "found " + std::to_string(prompt) + " prompt tokens and " +
+                     std::to_string(request.newTokens) + " new ones, expected at most " +
+                     std::to_string(most) +
+                     " in all; ask for fewer, or compile with a larger --max-seq");
 }
 
 Result<tool::SessionOwner> sessionFor(const Sides &sides, size_t length, uint32_t sequences) {
@@ -125,10 +135,12 @@ Result<CompareReport> compareModels(const CompareRequest &request) {
   if (Status fits = checkLength(request, prompt->size(), limits.max_positions); !fits)
     return fits.takeError();
   uint32_t sequences = std::min<uint32_t>(limits.max_sequences, 2);
-  Result<tool::SessionOwner> session = sessionFor(*sides, prompt->size() + size_t(request.newTokens), sequences);
+  Result<tool::SessionOwner> session =
+      sessionFor(*sides, prompt->size() + size_t(request.newTokens), sequences);
   if (!session)
     return session.takeError();
-  CompareState state{*sides, session->get(), {}, {*sides->module, *sides->opened.weights}, {}, request.bound, {}};
+  CompareState state{*sides, session->get(), {}, {*sides->module, *sides->opened.weights},
+                     {},     request.bound,  {}};
   for (uint32_t s = 0; s < sequences; ++s) {
     tool::CallError error;
     llmc_sequence *sequence = nullptr;

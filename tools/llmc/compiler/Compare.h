@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a compiled model first differs from the reference. The artefact runs command by command; after each the same region is
-// evaluated by the reference on what the compiled side had as inputs, so errors do not add up along the way and the first
-// command that differs is the one to blame.
+// Where a compiled model first differs from the reference. The artefact runs command by command;
+// after each the same region is evaluated by the reference on what the compiled side had as inputs,
+// so errors do not add up along the way and the first command that differs is the one to blame.
 #pragma once
 
 #include "tools/llmc/Options.h"
@@ -21,7 +21,7 @@ struct CompareRequest {
 
 /// The worst element of one result.
 struct WorstElement {
-  double error = 0;    ///< relative, see CompareBounds.h
+  double error = 0; ///< relative, see CompareBounds.h
   double bound = 0;
   int64_t row = 0, column = 0;
   float found = 0, expected = 0;
@@ -49,7 +49,8 @@ struct CompareReport {
   std::optional<Difference> difference;
 };
 
-/// Stops at the first difference. An error is something that prevents the comparison: another model, a bad prompt.
+/// Stops at the first difference. An error is something that prevents the comparison: another
+/// model, a bad prompt.
 Result<CompareReport> compareModels(const CompareRequest &request);
 
 } // namespace llmc::compare

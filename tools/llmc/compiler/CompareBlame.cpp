@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hypotheses and how well they explain what was found: the squared distance that is left, relative to that of the reference.
+// Hypotheses and how well they explain what was found: the squared distance that is left, relative
+// to that of the reference.
 #include "tools/llmc/compiler/CompareBlame.h"
 #include "tools/llmc/Format.h"
 #include "llvm/ADT/SetVector.h"
@@ -14,13 +15,15 @@ using llmc::tool::formatted;
 namespace llmc::compare {
 namespace {
 
-/// A hypothesis counts when it leaves less than this; rounding noise of a difference just beyond its bound leaves a percent.
+/// A hypothesis counts when it leaves less than this; rounding noise of a difference just beyond
+/// its bound leaves a percent.
 constexpr double kExplained = 0.05;
 /// Heads whose length differs by less than this were rotated, not scaled.
 constexpr double kSameLength = 1e-5;
 constexpr int kFitSteps = 4;
 
-/// Tensors base + factor * direction, with a factor for each line and block of columns, or one for all.
+/// Tensors base + factor * direction, with a factor for each line and block of columns, or one for
+/// all.
 struct Family {
   Tensor base, direction;
   int64_t blocks = 1;
@@ -29,7 +32,8 @@ struct Family {
 
 class Blamer {
 public:
-  Blamer(Interpreter &interpreter, const Evidence &evidence) : interpreter(interpreter), evidence(evidence) {
+  Blamer(Interpreter &interpreter, const Evidence &evidence)
+      : interpreter(interpreter), evidence(evidence) {
     expected = evidence.environment.lookup(evidence.value);
     collect(evidence.value);
     llm::FusedOp region = evidence.region;
@@ -42,7 +46,8 @@ public:
   void run(Difference &difference) {
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
-          .Case<llm::RMSNormOp, llm::LinearOp, llm::AddOp, llm::ActivateOp, llm::RopeOp>([&](auto typed) { suspect(typed); });
+          .Case<llm::RMSNormOp, llm::LinearOp, llm::AddOp, llm::ActivateOp, llm::RopeOp>(
+              [&](auto typed) { suspect(typed); });
     Operation *culprit = best < kExplained ? bestOp : mainOp();
     difference.op = culprit ? culprit->getName().getStringRef().str() : "";
     difference.why = best < kExplained ? bestWhy : "";
@@ -60,7 +65,8 @@ private:
 
   Operation *mainOp() const {
     for (Operation *op : llvm::reverse(ops))
-      if (isa<llm::LinearOp, llm::LMHeadOp, llm::AttentionOp, llm::SpeculativeVerifyOp, llm::RopeOp>(op))
+      if (isa<llm::LinearOp, llm::LMHeadOp, llm::AttentionOp, llm::SpeculativeVerifyOp,
+              llm::RopeOp>(op))
         return op;
     return ops.empty() ? nullptr : ops.back();
   }
@@ -95,12 +101,15 @@ private:
     auto clone = cast<OpT>(builder.clone(*op));
     change(clone);
     bool done = interpreter.evaluate(clone, environment, evidence.step, none).ok();
-    Tensor result = done ? environment.lookup(clone.getResult()) : evidence.environment.lookup(op.getResult());
+    Tensor result =
+        done ? environment.lookup(clone.getResult()) : evidence.environment.lookup(op.getResult());
     clone.erase();
     return result;
   }
 
-  void consider(Operation *op, const std::string &why, const Tensor &result) { weigh(op, why, distance(predict(op, result))); }
+  void consider(Operation *op, const std::string &why, const Tensor &result) {
+    weigh(op, why, distance(predict(op, result)));
+  }
 
   void weigh(Operation *op, const std::string &why, double left) {
     double share = total > 0 && std::isfinite(left) ? left / total : 1;
@@ -111,7 +120,8 @@ private:
     bestWhy = why;
   }
 
-  /// Fits the factors, which are 1 in the reference, by Newton's method; gives that of the worst line's first block.
+  /// Fits the factors, which are 1 in the reference, by Newton's method; gives that of the worst
+  /// line's first block.
   double fit(Operation *op, const Family &family, double &left);
   Tensor member(const Family &family, const std::vector<double> &factors) const;
 
@@ -138,7 +148,8 @@ Tensor Blamer::member(const Family &family, const std::vector<double> &factors) 
   int64_t perBlock = tensor.width / family.blocks;
   for (int64_t r = 0; r < tensor.lines; ++r)
     for (int64_t c = 0; c < tensor.width; ++c)
-      tensor.line(r)[c] += float(factors[size_t(r * family.blocks + c / perBlock)] * family.direction.line(r)[c]);
+      tensor.line(r)[c] +=
+          float(factors[size_t(r * family.blocks + c / perBlock)] * family.direction.line(r)[c]);
   return tensor;
 }
 
@@ -175,12 +186,16 @@ double Blamer::fit(Operation *op, const Family &family, double &left) {
 }
 
 void Blamer::suspect(llm::RMSNormOp norm) {
-  Tensor result = evidence.environment.lookup(norm.getResult()), input = evidence.environment.lookup(norm.getInput());
+  Tensor result = evidence.environment.lookup(norm.getResult()),
+         input = evidence.environment.lookup(norm.getInput());
   int64_t groups = int64_t(norm.getGroups());
   if (input.lines != result.lines || expected.lines != result.lines || expected.width % groups)
     return;
-  double left = 0, factor = fit(norm, {Tensor(result.lines, result.width), result, groups, true}, left);
-  weigh(norm, formatted("as if it gave %.7g times what it should, as with another eps or mean", factor), left);
+  double left = 0,
+         factor = fit(norm, {Tensor(result.lines, result.width), result, groups, true}, left);
+  weigh(norm,
+        formatted("as if it gave %.7g times what it should, as with another eps or mean", factor),
+        left);
   Tensor unweighted = input; // x / root mean square, without the weight
   int64_t width = input.width / groups;
   for (int64_t r = 0; r < input.lines; ++r)
@@ -199,30 +214,39 @@ void Blamer::suspect(llm::RMSNormOp norm) {
 
 void Blamer::suspect(llm::LinearOp linear) {
   Tensor result = evidence.environment.lookup(linear.getResult());
-  double left = 0, factor = fit(linear, {Tensor(result.lines, result.width), result, 1, false}, left);
+  double left = 0,
+         factor = fit(linear, {Tensor(result.lines, result.width), result, 1, false}, left);
   weigh(linear, formatted("as if it gave %.7g times what it should", factor), left);
   if (!linear.getBiasAttr())
     return;
-  Tensor plain = variant<llm::LinearOp>(linear, [](llm::LinearOp clone) { clone.removeBiasAttr(); });
+  Tensor plain =
+      variant<llm::LinearOp>(linear, [](llm::LinearOp clone) { clone.removeBiasAttr(); });
   Tensor bias = result;
   for (size_t i = 0; i < bias.values.size(); ++i)
     bias.values[i] -= plain.values[i];
   factor = fit(linear, {plain, bias, 1, false}, left);
-  weigh(linear, formatted("as if it added %.4g times its bias", std::round(factor * 1e4) / 1e4 + 0.0), left);
+  weigh(linear,
+        formatted("as if it added %.4g times its bias", std::round(factor * 1e4) / 1e4 + 0.0),
+        left);
 }
 
 /// The operand from outside the region is the residual row.
 void Blamer::suspect(llm::AddOp add) {
-  for (auto [outer, inner] : {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
+  for (auto [outer, inner] :
+       {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
     Operation *source = outer.getDefiningOp();
     if (source && source->getParentOp() == evidence.region)
       continue;
     Tensor residual = evidence.environment.lookup(outer), rest = evidence.environment.lookup(inner);
     double left = 0, factor = fit(add, {rest, residual, 1, true}, left);
-    weigh(add, formatted("as if it added %.4g times the residual row", std::round(factor * 1e4) / 1e4 + 0.0), left);
+    weigh(add,
+          formatted("as if it added %.4g times the residual row",
+                    std::round(factor * 1e4) / 1e4 + 0.0),
+          left);
     for (const auto &[value, other] : evidence.others) {
       auto region = value.getDefiningOp<llm::FusedOp>();
-      if (value == outer || value.getType() != outer.getType() || !region || region == evidence.region)
+      if (value == outer || value.getType() != outer.getType() || !region ||
+          region == evidence.region)
         continue;
       Tensor sum = rest;
       for (size_t i = 0; i < sum.values.size(); ++i)
@@ -233,29 +257,36 @@ void Blamer::suspect(llm::AddOp add) {
 }
 
 void Blamer::suspect(llm::ActivateOp activate) {
-  for (auto other : {llm::Activation::SiLU, llm::Activation::GELUTanh, llm::Activation::GELUErf, llm::Activation::ReLU})
+  for (auto other : {llm::Activation::SiLU, llm::Activation::GELUTanh, llm::Activation::GELUErf,
+                     llm::Activation::ReLU})
     if (other != activate.getActivation())
       consider(activate, "as if it were " + llm::stringifyActivation(other).str(),
-               variant<llm::ActivateOp>(activate, [&](llm::ActivateOp clone) { clone.setActivation(other); }));
+               variant<llm::ActivateOp>(
+                   activate, [&](llm::ActivateOp clone) { clone.setActivation(other); }));
   consider(activate, "as if it left out the activation", [&] {
-    Tensor product = evidence.environment.lookup(activate.getGate()), up = evidence.environment.lookup(activate.getUp());
+    Tensor product = evidence.environment.lookup(activate.getGate()),
+           up = evidence.environment.lookup(activate.getUp());
     for (size_t i = 0; i < product.values.size(); ++i)
       product.values[i] *= up.values[i];
     return product;
   }());
   if (activate.getResult() == evidence.value)
-    weigh(activate, "as if it were another function of the gate", distanceFromAnyFunction(activate));
+    weigh(activate, "as if it were another function of the gate",
+          distanceFromAnyFunction(activate));
 }
 
-/// What is left when each element is foretold by the two with the next smaller and larger gates: little where the result is
-/// some smooth function of the gate times the other factor, whatever the function.
+/// What is left when each element is foretold by the two with the next smaller and larger gates:
+/// little where the result is some smooth function of the gate times the other factor, whatever the
+/// function.
 double Blamer::distanceFromAnyFunction(llm::ActivateOp activate) const {
-  const Tensor gate = evidence.environment.lookup(activate.getGate()), up = evidence.environment.lookup(activate.getUp());
+  const Tensor gate = evidence.environment.lookup(activate.getGate()),
+               up = evidence.environment.lookup(activate.getUp());
   std::vector<size_t> order;
   for (size_t i = 0; i < gate.values.size(); ++i)
     if (up.values[i] != 0)
       order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gate.values[a] < gate.values[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return gate.values[a] < gate.values[b]; });
   auto factor = [&](size_t i) { return double(evidence.found.values[i]) / up.values[i]; };
   double left = 0;
   for (size_t n = 1; n + 1 < order.size(); ++n) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds in units of the last place (u = 2^-24). The reference computes in double and rounds once, so a bound is the
-// kernel's own rounding. Clean runs of the golden models use at most 0.35 of one; SmolLM2-135M, whose massive activations
-// cancel, 0.75, and in some elements needs the tolerance of their own partial sums.
+// Bounds in units of the last place (u = 2^-24). The reference computes in double and rounds once,
+// so a bound is the kernel's own rounding. Clean runs of the golden models use at most 0.35 of one;
+// SmolLM2-135M, whose massive activations cancel, 0.75, and in some elements needs the tolerance of
+// their own partial sums.
 #include "tools/llmc/compiler/CompareBounds.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -15,8 +16,9 @@ namespace {
 
 constexpr double kUnit = 1.0 / (1 << 24);
 
-/// A chain of K fused multiply-adds rounds K times; errors of either sign add up as their square root, and the partial sums
-/// that they are relative to grow alike. 4 is four times what chains of random signs show.
+/// A chain of K fused multiply-adds rounds K times; errors of either sign add up as their square
+/// root, and the partial sums that they are relative to grow alike. 4 is four times what chains of
+/// random signs show.
 double ofSum(int64_t terms) { return 4 + 4 * std::sqrt(double(terms)); }
 
 int64_t columnsOf(Operation *op, FlatSymbolRefAttr weight) {
@@ -29,14 +31,22 @@ int64_t columnsOf(Operation *op, FlatSymbolRefAttr weight) {
 double boundOf(Operation *op) {
   double units =
       llvm::TypeSwitch<Operation *, double>(op)
-          .Case([](llm::RMSNormOp) { return 16.0; }) // squares in a tree of lanes, square root, division, two products
-          .Case([](llm::LinearOp linear) { return ofSum(columnsOf(linear, linear.getWeightAttr())); })
+          .Case([](llm::RMSNormOp) {
+            return 16.0;
+          }) // squares in a tree of lanes, square root, division, two products
+          .Case(
+              [](llm::LinearOp linear) { return ofSum(columnsOf(linear, linear.getWeightAttr())); })
           .Case([](llm::LMHeadOp head) { return ofSum(columnsOf(head, head.getWeightAttr())); })
           .Case([](llm::AddOp) { return 2.0; })
-          .Case([](llm::ActivateOp) { return 64.0; }) // exponential of a gate: its rounding times the gate's size
-          .Case([](llm::RopeOp) { return 8.0; })      // two products and a sum
-          // Scores are sums over the width of a head; the exponential multiplies their rounding by their size, some tens.
-          .Case([](llm::AttentionOp attention) { return 16 * ofSum(attention.getView().getType().getCache().getKey()); })
+          .Case([](llm::ActivateOp) {
+            return 64.0;
+          }) // exponential of a gate: its rounding times the gate's size
+          .Case([](llm::RopeOp) { return 8.0; }) // two products and a sum
+          // Scores are sums over the width of a head; the exponential multiplies their rounding by
+          // their size, some tens.
+          .Case([](llm::AttentionOp attention) {
+            return 16 * ofSum(attention.getView().getType().getCache().getKey());
+          })
           .Default([](Operation *) { return 0.0; }); // copies: not a bit may change
   return units * kUnit;
 }
@@ -62,7 +72,8 @@ static double errorOf(float found, float expected, double scale) {
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-static WorstElement compareIntegers(const reference::Tensor &found, const reference::Tensor &expected) {
+static WorstElement compareIntegers(const reference::Tensor &found,
+                                    const reference::Tensor &expected) {
   WorstElement worst;
   worst.count = found.integers.size();
   for (size_t i = 0; i < found.integers.size(); ++i) {
@@ -79,8 +90,8 @@ static WorstElement compareIntegers(const reference::Tensor &found, const refere
   return worst;
 }
 
-WorstElement compareTensors(const reference::Tensor &found, const reference::Tensor &expected, Columns columns, double bound,
-                            const reference::Tensor *tolerance) {
+WorstElement compareTensors(const reference::Tensor &found, const reference::Tensor &expected,
+                            Columns columns, double bound, const reference::Tensor *tolerance) {
   if (!expected.integers.empty() || !found.integers.empty())
     return compareIntegers(found, expected);
   WorstElement worst;
@@ -91,7 +102,8 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
     for (int64_t c = 0; c < columns.width; ++c) {
       double error = errorOf(is[c], should[c], scale);
       ++worst.count;
-      bool tolerated = tolerance && std::fabs(double(is[c]) - should[c]) <= tolerance->line(r)[columns.first + c];
+      bool tolerated = tolerance && std::fabs(double(is[c]) - should[c]) <=
+                                        tolerance->line(r)[columns.first + c];
       worst.beyond += error > bound && !tolerated;
       if (error > worst.error && !(error > bound && tolerated)) {
         worst.error = error;
@@ -105,8 +117,10 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
   return worst;
 }
 
-/// Four times what the roundings of a chain of multiply-adds make, and what the rounding of its input makes.
-static std::optional<reference::Tensor> toleranceOfSum(Operation *op, const reference::Environment &environment,
+/// Four times what the roundings of a chain of multiply-adds make, and what the rounding of its
+/// input makes.
+static std::optional<reference::Tensor> toleranceOfSum(Operation *op,
+                                                       const reference::Environment &environment,
                                                        const model::WeightSource &source) {
   auto linear = dyn_cast_or_null<llm::LinearOp>(op);
   auto head = dyn_cast_or_null<llm::LMHeadOp>(op);
@@ -116,7 +130,8 @@ static std::optional<reference::Tensor> toleranceOfSum(Operation *op, const refe
   auto matrix = weights.get(op, linear ? linear.getWeightAttr() : head.getWeightAttr());
   if (!matrix)
     return std::nullopt;
-  const reference::Tensor x = environment.lookup(op->getOperand(0)), y = environment.lookup(op->getResult(0));
+  const reference::Tensor x = environment.lookup(op->getOperand(0)),
+                          y = environment.lookup(op->getResult(0));
   reference::Tensor tolerance(x.lines, (*matrix)->lines);
   for (int64_t r = 0; r < x.lines; ++r)
     for (int64_t n = 0; n < tolerance.width; ++n) {
@@ -128,12 +143,14 @@ static std::optional<reference::Tensor> toleranceOfSum(Operation *op, const refe
         partials += sum * sum;
         terms += term * term;
       }
-      tolerance.line(r)[n] = float(kUnit * (4 * std::sqrt(partials) + 16 * std::sqrt(terms) + 4 * std::fabs(y.line(r)[n])));
+      tolerance.line(r)[n] = float(
+          kUnit * (4 * std::sqrt(partials) + 16 * std::sqrt(terms) + 4 * std::fabs(y.line(r)[n])));
     }
   return tolerance;
 }
 
-std::optional<reference::Tensor> toleranceOf(llm::FusedOp region, Value value, const reference::Environment &environment,
+std::optional<reference::Tensor> toleranceOf(llm::FusedOp region, Value value,
+                                             const reference::Environment &environment,
                                              const model::WeightSource &weights) {
   Operation *op = value.getDefiningOp();
   if (auto add = dyn_cast<llm::AddOp>(op))
@@ -147,9 +164,12 @@ std::optional<reference::Tensor> toleranceOf(llm::FusedOp region, Value value, c
   auto up = toleranceOfSum(activate.getUp().getDefiningOp(), environment, weights);
   if (!gate || !up)
     return std::nullopt;
-  const reference::Tensor gates = environment.lookup(activate.getGate()), ups = environment.lookup(activate.getUp());
-  for (size_t i = 0; i < gate->values.size(); ++i) // no activation is steeper than 1.2, or larger than its gate
-    gate->values[i] = 1.2f * gate->values[i] * std::fabs(ups.values[i]) + up->values[i] * std::fabs(gates.values[i]);
+  const reference::Tensor gates = environment.lookup(activate.getGate()),
+                          ups = environment.lookup(activate.getUp());
+  for (size_t i = 0; i < gate->values.size();
+       ++i) // no activation is steeper than 1.2, or larger than its gate
+    gate->values[i] = 1.2f * gate->values[i] * std::fabs(ups.values[i]) +
+                      up->values[i] * std::fabs(gates.values[i]);
   return gate;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses inside a chunk: keys first, values after them, each [head][token][width] or [token][head][width].
+// Addresses inside a chunk: keys first, values after them, each [head][token][width] or
+// [token][head][width].
 #include "tools/llmc/compiler/CompareCaches.h"
 #include <algorithm>
 #include <cstring>
@@ -10,9 +11,11 @@ namespace {
 
 constexpr int64_t kChunk = LLMC_KV_CHUNK_TOKENS;
 
-void readPart(const llmc_cache &cache, const char *part, int64_t token, int64_t width, std::vector<float> &row) {
+void readPart(const llmc_cache &cache, const char *part, int64_t token, int64_t width,
+              std::vector<float> &row) {
   for (int64_t head = 0; head < cache.kv_heads; ++head) {
-    int64_t element = (cache.token_major ? token * cache.kv_heads + head : head * kChunk + token) * width;
+    int64_t element =
+        (cache.token_major ? token * cache.kv_heads + head : head * kChunk + token) * width;
     const float *from = reinterpret_cast<const float *>(part) + element;
     row.insert(row.end(), from, from + width);
   }
@@ -26,14 +29,17 @@ reference::CachedRow readRow(const llmc_cache &cache, const llmc_sequence *seque
   if (!chunk)
     return row;
   readPart(cache, chunk + cache.offset, slot % kChunk, cache.key_width, row.key);
-  readPart(cache, chunk + cache.offset + cache.key_bytes, slot % kChunk, cache.value_width, row.value);
+  readPart(cache, chunk + cache.offset + cache.key_bytes, slot % kChunk, cache.value_width,
+           row.value);
   return row;
 }
 
-PagesCopy::PagesCopy(const llmc_artifact &artifact, const SequenceList &sequences) : artifact(artifact), sequences(sequences) {
+PagesCopy::PagesCopy(const llmc_artifact &artifact, const SequenceList &sequences)
+    : artifact(artifact), sequences(sequences) {
   for (const llmc_sequence *sequence : sequences) {
     chunks.emplace_back();
-    for (uint32_t chunk = 0; auto bytes = static_cast<const char *>(inspect::chunkAddress(sequence, chunk)); ++chunk)
+    for (uint32_t chunk = 0;
+         auto bytes = static_cast<const char *>(inspect::chunkAddress(sequence, chunk)); ++chunk)
       chunks.back().emplace_back(bytes, bytes + artifact.chunk_bytes);
   }
 }
@@ -48,18 +54,23 @@ std::string PagesCopy::placeOf(size_t element, uint64_t sequence, uint32_t chunk
       continue;
     bool isKey = at < cache.offset + cache.key_bytes;
     int64_t width = isKey ? cache.key_width : cache.value_width;
-    int64_t line = int64_t((at - cache.offset - (isKey ? 0 : cache.key_bytes)) / sizeof(float)) / width;
-    int64_t token = cache.token_major ? line / cache.kv_heads : line % kChunk, head = cache.token_major ? line % cache.kv_heads : line / kChunk;
+    int64_t line =
+        int64_t((at - cache.offset - (isKey ? 0 : cache.key_bytes)) / sizeof(float)) / width;
+    int64_t token = cache.token_major ? line / cache.kv_heads : line % kChunk,
+            head = cache.token_major ? line % cache.kv_heads : line / kChunk;
     int64_t slot = chunk * kChunk + token;
     if (c == own && std::find(slots.begin(), slots.end(), std::pair(sequence, slot)) != slots.end())
       return {};
-    return std::string(cache.name) + ", " + (isKey ? "keys" : "values") + ", head " + std::to_string(head) + " of slot " + std::to_string(slot) +
-           " of sequence " + std::to_string(sequence);
+    return std::string(cache.name) + ", " + (isKey ? "keys" : "values") + ", head " +
+           std::to_string(head) + " of slot " + std::to_string(slot) + " of sequence " +
+           std::to_string(sequence);
   }
   return "a place between caches";
 }
 
-std::optional<std::string> PagesCopy::changedElsewhere(uint32_t own, const std::vector<std::pair<uint64_t, int64_t>> &slots) const {
+std::optional<std::string>
+PagesCopy::changedElsewhere(uint32_t own,
+                            const std::vector<std::pair<uint64_t, int64_t>> &slots) const {
   for (size_t s = 0; s < chunks.size(); ++s)
     for (uint32_t chunk = 0; chunk < chunks[s].size(); ++chunk) {
       const char *before = chunks[s][chunk].data();

@@ -23,9 +23,10 @@ class PagesCopy {
 public:
   PagesCopy(const llmc_artifact &artifact, const SequenceList &sequences);
 
-  /// What has changed since and is not in `slots` (sequence, slot) of cache `own`, in words: "layers.0.kv, keys, head 1 of
-  /// slot 7 of sequence 0"; nothing when all else is as it was.
-  std::optional<std::string> changedElsewhere(uint32_t own, const std::vector<std::pair<uint64_t, int64_t>> &slots) const;
+  /// What has changed since and is not in `slots` (sequence, slot) of cache `own`, in words:
+  /// "layers.0.kv, keys, head 1 of slot 7 of sequence 0"; nothing when all else is as it was.
+  std::optional<std::string>
+  changedElsewhere(uint32_t own, const std::vector<std::pair<uint64_t, int64_t>> &slots) const;
 
 private:
   std::string placeOf(size_t element, uint64_t sequence, uint32_t chunk, uint32_t own,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two sides of a comparison: an opened artefact, and the module that its commands were made of, built again with the
-// options that the artefact's manifest tells.
+// The two sides of a comparison: an opened artefact, and the module that its commands were made of,
+// built again with the options that the artefact's manifest tells.
 #pragma once
 
 #include "dialects/llm/LLMDialect.h"
@@ -18,7 +18,8 @@ namespace llmc::compare {
 struct CommandPair {
   llm::FusedOp region;
   const llmc_command *command;
-  llvm::SmallVector<uint16_t> resultOperands; ///< operand of each tensor result of the region, in order
+  llvm::SmallVector<uint16_t>
+      resultOperands; ///< operand of each tensor result of the region, in order
 };
 
 struct GraphPair {

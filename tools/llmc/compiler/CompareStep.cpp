@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One command at a time: run it, read what it wrote, evaluate its region on what the compiled side had written before.
+// One command at a time: run it, read what it wrote, evaluate its region on what the compiled side
+// had written before.
 #include "tools/llmc/compiler/CompareStep.h"
 #include "tools/llmc/compiler/CompareBlame.h"
 #include "tools/llmc/compiler/CompareBounds.h"
@@ -15,7 +16,9 @@ namespace {
 /// The reference's step from the descriptor that kernels see.
 Step stepOf(const llmc_step &from, const StepPlan &plan) {
   Step step;
-  auto copy = [](const int32_t *values, size_t count) { return std::vector<int32_t>(values, values + count); };
+  auto copy = [](const int32_t *values, size_t count) {
+    return std::vector<int32_t>(values, values + count);
+  };
   step.tokens = copy(from.tokens, from.n_rows);
   step.positions = copy(from.positions, from.n_rows);
   step.slots = copy(from.slots, from.n_rows);
@@ -29,7 +32,8 @@ Step stepOf(const llmc_step &from, const StepPlan &plan) {
 
 class StepComparer {
 public:
-  StepComparer(CompareState &state, const StepPlan &plan) : state(state), plan(plan), artifact(state.sides.artifact()) {}
+  StepComparer(CompareState &state, const StepPlan &plan)
+      : state(state), plan(plan), artifact(state.sides.artifact()) {}
 
   Result<std::vector<int32_t>> compare();
 
@@ -40,14 +44,18 @@ private:
   Environment inputsOf(llm::FusedOp region);
   Tensor readResult(Value result, uint16_t operand);
   void judgeTensor(uint32_t number, OpResult result, Tensor found, const Environment &expected);
-  void judgeAppend(uint32_t number, OpResult result, const PagesCopy &before, const Environment &expected);
+  void judgeAppend(uint32_t number, OpResult result, const PagesCopy &before,
+                   const Environment &expected);
   /// Whether it is within its bound.
-  bool judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns, double bound,
+  bool judge(uint32_t number, const std::string &result, const Tensor &found,
+             const Tensor &expected, Columns columns, double bound,
              const Tensor *tolerance = nullptr);
   Difference differenceAt(uint32_t number, const std::string &result) const;
   Result<std::vector<int32_t>> nextTokens();
 
-  CommandPair &pairAt(uint32_t number) const { return state.sides.graphs[run.graph()].commands[number]; }
+  CommandPair &pairAt(uint32_t number) const {
+    return state.sides.graphs[run.graph()].commands[number];
+  }
 
   CompareState &state;
   const StepPlan &plan;
@@ -60,8 +68,9 @@ private:
 Status StepComparer::begin() {
   std::vector<llmc_rows> rows;
   for (const StepEntry &entry : plan.entries)
-    rows.push_back({sizeof(llmc_rows), uint32_t(entry.tokens.size()), state.sequences[entry.sequence], entry.tokens.data(),
-                    uint32_t(plan.outputs), 0, nullptr});
+    rows.push_back({sizeof(llmc_rows), uint32_t(entry.tokens.size()),
+                    state.sequences[entry.sequence], entry.tokens.data(), uint32_t(plan.outputs), 0,
+                    nullptr});
   llmc_step_options options = {sizeof options, uint32_t(plan.graph)};
   tool::CallError error;
   if (run.begin(state.session, rows.data(), uint32_t(rows.size()), &options, error.raw()))
@@ -104,16 +113,20 @@ Environment StepComparer::inputsOf(llm::FusedOp region) {
 
 Tensor StepComparer::readResult(Value result, uint16_t operand) {
   llm::Line line = llm::lineOf(result.getType());
-  int64_t lines = line == llm::Line::Row ? step.rows() : line == llm::Line::Output ? step.outputs() : int64_t(step.sequences.size());
+  int64_t lines = line == llm::Line::Row      ? step.rows()
+                  : line == llm::Line::Output ? step.outputs()
+                                              : int64_t(step.sequences.size());
   Tensor tensor;
   tensor.lines = lines;
   tensor.width = llm::widthOf(result.getType());
   const void *from = run.operandAddress(operand);
   size_t count = size_t(lines * tensor.width);
   if (cast<RankedTensorType>(result.getType()).getElementType().isF32())
-    tensor.values.assign(static_cast<const float *>(from), static_cast<const float *>(from) + count);
+    tensor.values.assign(static_cast<const float *>(from),
+                         static_cast<const float *>(from) + count);
   else
-    tensor.integers.assign(static_cast<const int32_t *>(from), static_cast<const int32_t *>(from) + count);
+    tensor.integers.assign(static_cast<const int32_t *>(from),
+                           static_cast<const int32_t *>(from) + count);
   return tensor;
 }
 
@@ -125,7 +138,8 @@ Status StepComparer::compareCommand(uint32_t number) {
     before.emplace(artifact, state.sequences);
   if (Status ran = runCommand(number); !ran)
     return ran;
-  if (Status evaluated = state.interpreter.evaluate(pair.region, environment, step, state.caches); !evaluated)
+  if (Status evaluated = state.interpreter.evaluate(pair.region, environment, step, state.caches);
+      !evaluated)
     return evaluated;
   size_t tensors = 0;
   for (OpResult result : pair.region->getResults()) {
@@ -152,9 +166,11 @@ Difference StepComparer::differenceAt(uint32_t number, const std::string &result
   return difference;
 }
 
-bool StepComparer::judge(uint32_t number, const std::string &result, const Tensor &found, const Tensor &expected, Columns columns,
-                         double bound, const Tensor *tolerance) {
-  WorstElement worst = compareTensors(found, expected, columns, state.bound.value_or(bound), tolerance);
+bool StepComparer::judge(uint32_t number, const std::string &result, const Tensor &found,
+                         const Tensor &expected, Columns columns, double bound,
+                         const Tensor *tolerance) {
+  WorstElement worst =
+      compareTensors(found, expected, columns, state.bound.value_or(bound), tolerance);
   CompareReport &report = state.report;
   double share = worst.bound > 0 ? worst.error / worst.bound : 0;
   if (share > report.largestShare && !worst.beyond) {
@@ -174,20 +190,27 @@ static Value yieldedAs(llm::FusedOp region, OpResult result) {
   return region.getBody().front().getTerminator()->getOperand(result.getResultNumber());
 }
 
-void StepComparer::judgeTensor(uint32_t number, OpResult result, Tensor found, const Environment &expected) {
+void StepComparer::judgeTensor(uint32_t number, OpResult result, Tensor found,
+                               const Environment &expected) {
   llm::FusedOp region = pairAt(number).region;
-  std::string name = region->getNumResults() > 1 ? "result " + std::to_string(result.getResultNumber()) : "result";
+  std::string name =
+      region->getNumResults() > 1 ? "result " + std::to_string(result.getResultNumber()) : "result";
   const Tensor should = expected.lookup(result);
   std::optional<Tensor> tolerance;
   if (!state.bound && compareTensors(found, should, {0, found.width}, boundOf(region)).beyond)
-    tolerance = toleranceOf(region, yieldedAs(region, result), expected, *state.sides.opened.weights);
-  if (!judge(number, name, found, should, {0, found.width}, boundOf(region), tolerance ? &*tolerance : nullptr))
-    blame(state.interpreter, {region, yieldedAs(region, result), found, expected, values, step}, *state.report.difference);
+    tolerance =
+        toleranceOf(region, yieldedAs(region, result), expected, *state.sides.opened.weights);
+  if (!judge(number, name, found, should, {0, found.width}, boundOf(region),
+             tolerance ? &*tolerance : nullptr))
+    blame(state.interpreter, {region, yieldedAs(region, result), found, expected, values, step},
+          *state.report.difference);
   values[result] = std::move(found);
 }
 
-/// What lies in the pages against what the reference would have written, and that nothing else there has changed.
-void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy &before, const Environment &expected) {
+/// What lies in the pages against what the reference would have written, and that nothing else
+/// there has changed.
+void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy &before,
+                               const Environment &expected) {
   llm::FusedOp region = pairAt(number).region;
   auto append = yieldedAs(region, result).getDefiningOp<llm::KVAppendOp>();
   std::string name = append.getCache().str();
@@ -207,8 +230,10 @@ void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy
     std::copy(row.value.begin(), row.value.end(), found.line(r) + width);
     state.caches.write(name, handle, step.slots[size_t(r)], std::move(row));
   }
-  bool keysRight = judge(number, "keys of " + name, found, expected.lookup(result), {0, width}, boundOf(region));
-  bool valuesRight = judge(number, "values of " + name, found, expected.lookup(result), {width, found.width - width}, 0); // copies
+  bool keysRight =
+      judge(number, "keys of " + name, found, expected.lookup(result), {0, width}, boundOf(region));
+  bool valuesRight = judge(number, "values of " + name, found, expected.lookup(result),
+                           {width, found.width - width}, 0); // copies
   std::optional<std::string> elsewhere = before.changedElsewhere(index, slots);
   if (keysRight && valuesRight && !elsewhere)
     return;
@@ -243,6 +268,8 @@ Result<std::vector<int32_t>> StepComparer::nextTokens() {
 
 } // namespace
 
-Result<std::vector<int32_t>> compareStep(CompareState &state, const StepPlan &plan) { return StepComparer(state, plan).compare(); }
+Result<std::vector<int32_t>> compareStep(CompareState &state, const StepPlan &plan) {
+  return StepComparer(state, plan).compare();
+}
 
 } // namespace llmc::compare

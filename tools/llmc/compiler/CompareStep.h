@@ -33,8 +33,8 @@ struct CompareState {
   CompareReport report;
 };
 
-/// Compares until the first difference, which goes to the report; else keeps the step and gives the likeliest next token of
-/// each entry (of its last output).
+/// Compares until the first difference, which goes to the report; else keeps the step and gives the
+/// likeliest next token of each entry (of its last output).
 Result<std::vector<int32_t>> compareStep(CompareState &state, const StepPlan &plan);
 
 } // namespace llmc::compare

@@ -24,7 +24,8 @@ Result<std::vector<int32_t>> readPrompt(const PromptOptions &options, int64_t vo
   for (int64_t id : parsed.ids) {
     if (id < 0 || id >= vocabulary)
       return errorAt(where, "id " + std::to_string(tokens.size() + 1),
-                     "found " + std::to_string(id) + ", expected 0 to " + std::to_string(vocabulary - 1) + " (the model's vocabulary has " +
+                     "found " + std::to_string(id) + ", expected 0 to " +
+                         std::to_string(vocabulary - 1) + " (the model's vocabulary has " +
                          std::to_string(vocabulary) + " ids)");
     tokens.push_back(int32_t(id));
   }

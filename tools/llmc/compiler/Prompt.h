@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prompt as the commands of llmc-compiler take it: --prompt-ids or --prompt-ids-file, as in `llmc run`.
+// The prompt as the commands of llmc-compiler take it: --prompt-ids or --prompt-ids-file, as in
+// `llmc run`.
 #pragma once
 
 #include "dialects/model/Error.h"

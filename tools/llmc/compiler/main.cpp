@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// llmc-compiler: the commands of llmc that load LLVM. `llmc` starts it with its own arguments; people call `llmc`.
+// llmc-compiler: the commands of llmc that load LLVM. `llmc` starts it with its own arguments;
+// people call `llmc`.
 #include "tools/llmc/compiler/Commands.h"
 #include <cstdio>
 
