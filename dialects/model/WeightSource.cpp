@@ -8,11 +8,31 @@
 namespace llmc::model {
 
 const char *name(ElementType type) {
-  static constexpr const char *names[] = {"F32", "F16", "BF16"};
+  static constexpr const char *names[] = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1"};
   return names[static_cast<size_t>(type)];
 }
 
-int64_t byteWidth(ElementType type) { return type == ElementType::F32 ? 4 : 2; }
+int64_t byteWidth(ElementType type) {
+  if (groupFormat(type))
+    return 0;
+  return type == ElementType::F32 ? 4 : 2;
+}
+
+std::optional<GroupFormat> groupFormat(ElementType type) {
+  switch (type) {
+  case ElementType::Q8_0:
+    return GroupFormat{8, false};
+  case ElementType::Q4_0:
+    return GroupFormat{4, false};
+  case ElementType::Q4_1:
+    return GroupFormat{4, true};
+  case ElementType::F32:
+  case ElementType::F16:
+  case ElementType::BF16:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 int64_t TensorInfo::columns() const {
   if (shape.size() == 1)
@@ -32,6 +52,14 @@ Status checkRows(const TensorInfo &info, int64_t firstRow, int64_t numRows) {
                  "found a request for " + std::to_string(numRows) + " rows from row " +
                      std::to_string(firstRow) + ", expected rows within 0 to " +
                      std::to_string(info.rows()));
+}
+
+Status WeightSource::readGroups(std::string_view name, int64_t, int64_t, GroupRows) const {
+  const TensorInfo *info = find(name);
+  return errorAt(info ? info->place : "", "",
+                 "found tensor '" + escaped(name) + "' of type " +
+                     (info ? model::name(info->elementType) : "unknown") +
+                     ", expected one stored in groups of " + std::to_string(groupSize));
 }
 
 static uint64_t mixed(uint64_t value) {
