@@ -63,6 +63,9 @@ def LLM_LayoutAttr : LLM_Attr<"Layout", "layout"> {
     `panelRows = 0`: row-major, as in the checkpoint. `panelRows = P`: panels of P rows, inside a panel one run of P
     elements for each column, so P outputs are computed in P lanes: element (n, k) lies at
     `((n / P) * K + k) * P + n % P`; the last panel is filled up with zeros.
+    Groups: panels of blocks, one block for each 32 columns. A block holds 32-bit words [c][n], byte i of word c of row n
+    being the code of column 4c + i (8 bits: c < 8; 4 bits: c < 4, that column in the low nibble and column 16 + 4c + i in
+    the high one), then P scales, then P minimums where the format has them.
   }];
   let parameters = (ins "int64_t":$panelRows);
   let assemblyFormat = "`<` `panel_rows` `=` $panelRows `>`";
@@ -95,6 +98,24 @@ def LLM_ScheduleAttr : LLM_Attr<"Schedule", "schedule"> {
 
 //===--- Types -------------------------------------------------------------------------------------------------------===//
 
+def LLM_GroupType : LLM_Type<"Group", "group"> {
+  let summary = "integer codes in groups of 32 along a row, with a scale (and perhaps a minimum) for each group";
+  let description = [{
+    Of a weight: value = scale * (code - bias) + minimum, code unsigned, bias 0 with a minimum and 2^(bits - 1) without
+    (dialects/model: GroupFormat); scale and minimum are IEEE halves. Of a row of activations (`bits` = 8, no minimum):
+    value = scale * code, code signed, scale f32. Refuses: other bits than 4 and 8.
+  }];
+  let parameters = (ins "int64_t":$bits, DefaultValuedParameter<"bool", "false">:$minimum);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static constexpr int64_t kGroup = 32;
+    int64_t getBias() const { return getMinimum() ? 0 : int64_t(1) << (getBits() - 1); }
+    /// Bytes of a block: one group of each of `rows` rows of a packed weight.
+    int64_t getBlockBytes(int64_t rows) const { return rows * (kGroup * getBits() / 8 + (getMinimum() ? 4 : 2)); }
+  }];
+}
+
 def LLM_StepType : LLM_Type<"Step", "step"> {
   let summary = "the step descriptor: tokens, positions, slots, pages, wanted outputs (abi.h: llmc_step)";
 }
@@ -110,7 +131,9 @@ def LLM_WeightType : LLM_Type<"Weight", "weight"> {
   let extraClassDeclaration = [{
     int64_t getRows() const { return getShape().size() == 2 ? getShape()[0] : 1; }
     int64_t getColumns() const { return getShape().back(); }
-    /// Bytes when packed, panels filled up.
+    /// The format of a weight in groups; null for float formats.
+    ::llmc::llm::GroupType getGroups() const { return ::llvm::dyn_cast<::llmc::llm::GroupType>(getElementType()); }
+    /// Bytes when packed, panels filled up; of groups that are not in panels yet, what they will have.
     uint64_t getBytes() const;
   }];
 }

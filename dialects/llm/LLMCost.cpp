@@ -19,6 +19,13 @@ static double linesOf(Type tensor, const StepShape &shape) {
   return 0;
 }
 
+/// Bytes in memory; a quantised row has a scale and a sum, 4 bytes each, for every group.
+static double bytesOf(Type tensor, const StepShape &shape) {
+  auto type = cast<RankedTensorType>(tensor);
+  double element = isa<GroupType>(type.getElementType()) ? 1 + 8.0 / GroupType::kGroup : 4;
+  return linesOf(tensor, shape) * double(widthOf(tensor)) * element;
+}
+
 static double elements(Type tensor, const StepShape &shape) { return linesOf(tensor, shape) * double(widthOf(tensor)); }
 
 static double weightBytes(Operation *op, FlatSymbolRefAttr symbol) {
@@ -41,16 +48,17 @@ static double tensorBytes(Operation *op, const StepShape &shape) {
   double sum = 0;
   for (Type type : op->getOperandTypes())
     if (isa<RankedTensorType>(type))
-      sum += 4 * elements(type, shape);
+      sum += bytesOf(type, shape);
   for (Type type : op->getResultTypes())
     if (isa<RankedTensorType>(type))
-      sum += 4 * elements(type, shape);
+      sum += bytesOf(type, shape);
   return sum;
 }
 
 OpCost EmbedOp::getCost(const StepShape &shape) {
-  double bytes = 4 * elements(getResult().getType(), shape);
-  return {0, bytes, bytes, 0};
+  auto table = lookupWeight(*this, getTableAttr());
+  double row = table ? double(table.getType().getBytes()) / double(table.getType().getRows()) : 0;
+  return {0, double(shape.rows) * row, bytesOf(getResult().getType(), shape), 0};
 }
 
 OpCost GatherRowsOp::getCost(const StepShape &shape) { return {0, 0, 8 * elements(getResult().getType(), shape), 0}; }
@@ -62,6 +70,10 @@ OpCost RMSNormOp::getCost(const StepShape &shape) {
 OpCost LinearOp::getCost(const StepShape &shape) {
   double flops = 2 * elements(getInput().getType(), shape) * double(widthOf(getResult().getType()));
   return {flops, weightBytes(*this, getWeightAttr()) + weightBytes(*this, getBiasAttr()), tensorBytes(*this, shape), 0};
+}
+
+OpCost QuantizeOp::getCost(const StepShape &shape) {
+  return {4 * elements(getInput().getType(), shape), 0, tensorBytes(*this, shape), 0};
 }
 
 OpCost SplitOp::getCost(const StepShape &) { return {}; }
@@ -126,7 +138,7 @@ OpCost FusedOp::getCost(const StepShape &shape) {
       double uses = 0;
       for (Operation *user : result.getUsers())
         uses += user != yield;
-      sum.activationBytes -= 4 * elements(result.getType(), shape) * (uses + (leaves ? 0 : 1));
+      sum.activationBytes -= bytesOf(result.getType(), shape) * (uses + (leaves ? 0 : 1));
     }
   }
   sum.activationBytes = std::max(sum.activationBytes, 0.0);

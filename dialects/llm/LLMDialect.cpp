@@ -90,18 +90,30 @@ LogicalResult WeightType::verify(function_ref<InFlightDiagnostic()> emitError, A
   for (int64_t dim : shape)
     if (dim <= 0 || dim > (int64_t(1) << 31))
       return emitError() << "a weight's dimensions are 1 to 2^31, found " << dim;
-  if (!elementType.isF32())
-    return emitError() << "element type " << elementType << " has no kernels, expected f32";
+  if (!isa<GroupType, Float32Type, Float16Type, BFloat16Type>(elementType))
+    return emitError() << "element type " << elementType << " has no kernels, expected f32, f16, bf16 or !llm.group";
+  if (shape.size() == 1 && !elementType.isF32())
+    return emitError() << "a weight of 1 dimension is f32, found " << elementType;
   if (layout.getPanelRows() && shape.size() != 2)
     return emitError() << "panels need 2 dimensions, found " << shape.size();
+  if (isa<GroupType>(elementType) && shape.back() % GroupType::kGroup)
+    return emitError() << "groups need a multiple of " << GroupType::kGroup << " columns, found " << shape.back();
   return success();
+}
+
+LogicalResult GroupType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t bits, bool) {
+  if (bits == 4 || bits == 8)
+    return success();
+  return emitError() << "a group has codes of 4 or 8 bits, found " << bits;
 }
 
 uint64_t WeightType::getBytes() const {
   uint64_t rows = getRows(), panel = getLayout().getPanelRows();
   if (panel)
     rows = (rows + panel - 1) / panel * panel;
-  return rows * uint64_t(getColumns()) * 4;
+  if (GroupType groups = getGroups())
+    return rows * uint64_t(getColumns() / GroupType::kGroup * groups.getBlockBytes(1));
+  return rows * uint64_t(getColumns()) * (getElementType().getIntOrFloatBitWidth() / 8);
 }
 
 LogicalResult KVCacheType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t heads, int64_t key, int64_t value,
@@ -125,6 +137,11 @@ Line llmc::llm::lineOf(Type tensor) {
 RankedTensorType llmc::llm::lineTensor(MLIRContext *context, int64_t width, Line line) {
   Attribute encoding = line == Line::Row ? Attribute() : PerAttr::get(context, line);
   return RankedTensorType::get({ShapedType::kDynamic, width}, Float32Type::get(context), encoding);
+}
+
+RankedTensorType llmc::llm::quantizedTensor(MLIRContext *context, int64_t width, Line line) {
+  RankedTensorType floats = lineTensor(context, width, line);
+  return RankedTensorType::get(floats.getShape(), GroupType::get(context, 8, false), floats.getEncoding());
 }
 
 int64_t llmc::llm::widthOf(Type tensor) { return cast<RankedTensorType>(tensor).getDimSize(1); }

@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral kGraphAttrName = "llm.graph";
 Line lineOf(mlir::Type tensor);
 /// A tensor of `width` elements a line.
 mlir::RankedTensorType lineTensor(mlir::MLIRContext *context, int64_t width, Line line = Line::Row);
+/// The same of a quantised row: `!llm.group<bits = 8>`.
+mlir::RankedTensorType quantizedTensor(mlir::MLIRContext *context, int64_t width, Line line = Line::Row);
 /// Width of a ?xW tensor.
 int64_t widthOf(mlir::Type tensor);
 

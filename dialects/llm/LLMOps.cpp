@@ -30,6 +30,12 @@ static void printActivationWord(OpAsmPrinter &printer, Operation *, ActivationAt
 
 //===--- Helpers -----------------------------------------------------------------------------------------------------===//
 
+/// Rows of activations as integers with a scale for each group.
+static bool isQuantized(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa<GroupType>(tensor.getElementType());
+}
+
 /// A value of one line each: ?xW of f32.
 static LogicalResult verifyLines(Operation *op, StringRef what, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -50,6 +56,34 @@ static LogicalResult verifyAllLines(Operation *op) {
     if (isa<ShapedType>(type) && failed(verifyLines(op, "a result", type)))
       return failure();
   return success();
+}
+
+/// The same of `!llm.group<bits = 8>`.
+static LogicalResult verifyQuantized(Operation *op, StringRef what, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto groups = tensor ? dyn_cast<GroupType>(tensor.getElementType()) : GroupType();
+  if (!groups || groups.getBits() != 8 || groups.getMinimum() || tensor.getRank() != 2 || !tensor.isDynamicDim(0) ||
+      tensor.isDynamicDim(1) || tensor.getDimSize(1) <= 0 || tensor.getDimSize(1) % GroupType::kGroup)
+    return op->emitOpError() << "expects " << what << " of type tensor<?xWx!llm.group<bits = 8>>, W a multiple of "
+                             << GroupType::kGroup << ", found " << type;
+  return success();
+}
+
+/// Operand and result of a product: a row in f32, or in groups where the weight is in groups too.
+static LogicalResult verifyProduct(Operation *op, Type input, Type result) {
+  if (failed(isQuantized(input) ? verifyQuantized(op, "an operand", input) : verifyLines(op, "an operand", input)))
+    return failure();
+  return verifyLines(op, "a result", result);
+}
+
+static LogicalResult verifyFactors(Operation *op, SymbolTableCollection &table, FlatSymbolRefAttr symbol, Type input) {
+  auto weight = table.lookupNearestSymbolFrom<WeightOp>(op, symbol);
+  if (!isQuantized(input) || weight.getType().getGroups())
+    return success();
+  auto diagnostic = op->emitOpError() << "expects a weight in groups for a quantised row, found " << symbol << " of "
+                                      << weight.getType();
+  diagnostic.attachNote(weight.getLoc()) << "the weight is declared here";
+  return diagnostic;
 }
 
 static LogicalResult verifySameLine(Operation *op, Type a, Type b) {
@@ -99,6 +133,8 @@ LogicalResult WeightOp::verify() {
     return emitOpError() << "expects either sources or a rule to compute it, found " << (getSources() ? "both" : "neither");
   if (getSources() && getSources()->empty())
     return emitOpError() << "expects at least one source tensor, found an empty list";
+  if (getComputed() && !getType().getElementType().isF32())
+    return emitOpError() << "expects a computed weight of f32, found " << getType();
   if (auto rope = getComputed()) {
     int64_t width = 2 * int64_t(rope->getFrequencies().size());
     if (getType().getShape().size() != 2 || getType().getColumns() != width)
@@ -143,14 +179,27 @@ LogicalResult RMSNormOp::verifySymbolUses(SymbolTableCollection &table) {
   return verifyWeight(*this, table, getWeightAttr(), {widthOf(getResult().getType()) / int64_t(getGroups())}, "weight");
 }
 
+LogicalResult QuantizeOp::verify() {
+  if (failed(verifyLines(*this, "an operand", getInput().getType())) ||
+      failed(verifyQuantized(*this, "a result", getResult().getType())) ||
+      failed(verifySameLine(*this, getInput().getType(), getResult().getType())))
+    return failure();
+  if (widthOf(getInput().getType()) != widthOf(getResult().getType()))
+    return emitOpError() << "expects equal widths, found " << widthOf(getInput().getType()) << " and "
+                         << widthOf(getResult().getType());
+  return success();
+}
+LogicalResult QuantizeOp::verifySymbolUses(SymbolTableCollection &) { return success(); }
+
 LogicalResult LinearOp::verify() {
-  if (failed(verifyAllLines(*this)))
+  if (failed(verifyProduct(*this, getInput().getType(), getResult().getType())))
     return failure();
   return verifySameLine(*this, getInput().getType(), getResult().getType());
 }
 LogicalResult LinearOp::verifySymbolUses(SymbolTableCollection &table) {
   int64_t rows = widthOf(getResult().getType()), columns = widthOf(getInput().getType());
-  if (failed(verifyWeight(*this, table, getWeightAttr(), {rows, columns}, "weight")))
+  if (failed(verifyWeight(*this, table, getWeightAttr(), {rows, columns}, "weight")) ||
+      failed(verifyFactors(*this, table, getWeightAttr(), getInput().getType())))
     return failure();
   return getBiasAttr() ? verifyWeight(*this, table, getBiasAttr(), {rows}, "bias") : success();
 }
@@ -265,12 +314,15 @@ LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &) { return su
 //===--- Outputs -----------------------------------------------------------------------------------------------------===//
 
 LogicalResult LMHeadOp::verify() {
-  if (failed(verifyAllLines(*this)))
+  if (failed(verifyProduct(*this, getInput().getType(), getResult().getType())))
     return failure();
   return verifySameLine(*this, getInput().getType(), getResult().getType());
 }
 LogicalResult LMHeadOp::verifySymbolUses(SymbolTableCollection &table) {
-  return verifyWeight(*this, table, getWeightAttr(), {widthOf(getResult().getType()), widthOf(getInput().getType())}, "weight");
+  if (failed(verifyWeight(*this, table, getWeightAttr(), {widthOf(getResult().getType()), widthOf(getInput().getType())},
+                          "weight")))
+    return failure();
+  return verifyFactors(*this, table, getWeightAttr(), getInput().getType());
 }
 
 LogicalResult SpeculativeVerifyOp::verify() {

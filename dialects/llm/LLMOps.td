@@ -97,11 +97,29 @@ def LLM_RMSNormOp : LLM_ModelOp<"rms_norm", [AllTypesMatch<["input", "result"]>]
   let assemblyFormat = "$input `,` $weight attr-dict `:` type($result)";
 }
 
+def LLM_QuantizeOp : LLM_ModelOp<"quantize"> {
+  let summary = "a row as 8-bit integers, with one scale for each group of 32 columns";
+  let description = [{
+    In each group, all in f32: `scale = max |x| / 127`, `code = round_to_even(x * (1 / scale))`, codes 0 where the maximum is 0;
+    the result stands for `scale * code`. A rounding of its own, so that the reference rounds alike and what follows can be
+    exact: products of codes are integers. Refuses: a row that is no multiple of 32; another type than `!llm.group<bits = 8>`.
+
+    ```mlir
+    %q8 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
 def LLM_LinearOp : LLM_ModelOp<"linear"> {
   let summary = "x times the transposed weight, plus a bias";
   let description = [{
-    `y[r, n] = sum_k x[r, k] * w[n, k] (+ b[n])`, w stored [N, K]. Refuses: K or N that do not match the weight's columns
-    or rows; a bias of another width.
+    `y[r, n] = sum_k x[r, k] * w[n, k] (+ b[n])`, w stored [N, K]. A quantised row needs a weight in groups: with codes c of the
+    row and d of the weight, each group adds `scale_w * scale_x * sum c (d - bias) + minimum_w * scale_x * sum c`, integer sums
+    exact, groups in order. Refuses: K or N that do not match the weight's columns or rows; a bias of another width; a
+    quantised row for a weight of floats.
 
     ```mlir
     %q = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x160xf32>

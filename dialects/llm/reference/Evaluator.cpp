@@ -25,9 +25,9 @@ static Activation activationOf(llm::Activation activation) {
 
 Status Evaluator::visit(Operation *op) {
   return llvm::TypeSwitch<Operation *, Status>(op)
-      .Case<llm::EmbedOp, llm::GatherRowsOp, llm::RMSNormOp, llm::LinearOp, llm::SplitOp,
-            llm::AddOp, llm::ActivateOp, llm::MLPOp, llm::RopeOp, llm::KVAppendOp, llm::AttentionOp,
-            llm::LMHeadOp, llm::SpeculativeVerifyOp, llm::FusedOp>(
+      .Case<llm::EmbedOp, llm::GatherRowsOp, llm::RMSNormOp, llm::QuantizeOp, llm::LinearOp,
+            llm::SplitOp, llm::AddOp, llm::ActivateOp, llm::MLPOp, llm::RopeOp, llm::KVAppendOp,
+            llm::AttentionOp, llm::LMHeadOp, llm::SpeculativeVerifyOp, llm::FusedOp>(
           [&](auto typed) { return visit(typed); })
       .Case<llm::KVViewOp>(
           [](llm::KVViewOp) { return Status(); }) // a view is looked through by what reads it
@@ -101,6 +101,11 @@ Status Evaluator::visit(llm::RMSNormOp op) {
     return weight.takeError();
   return set(op.getResult(),
              rmsNorm(**x, **weight, op.getEps().convertToFloat(), int64_t(op.getGroups())));
+}
+
+Status Evaluator::visit(llm::QuantizeOp op) {
+  Result<const Tensor *> x = operand(op, op.getInput());
+  return x ? set(op.getResult(), quantize(**x)) : Status(x.takeError());
 }
 
 Status Evaluator::visit(llm::LinearOp op) {

@@ -21,6 +21,7 @@ private:
   Status visit(llm::EmbedOp op);
   Status visit(llm::GatherRowsOp op);
   Status visit(llm::RMSNormOp op);
+  Status visit(llm::QuantizeOp op);
   Status visit(llm::LinearOp op);
   Status visit(llm::SplitOp op);
   Status visit(llm::AddOp op);

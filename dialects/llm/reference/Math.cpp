@@ -36,6 +36,21 @@ Tensor rmsNorm(const Tensor &x, const Tensor &weight, float eps, int64_t groups)
   return y;
 }
 
+Tensor quantize(const Tensor &x) {
+  constexpr int64_t group = 32;
+  Tensor y(x.lines, x.width);
+  for (size_t first = 0; first < x.values.size(); first += group) {
+    const float *in = x.values.data() + first;
+    float largest = 0;
+    for (int64_t i = 0; i < group; ++i)
+      largest = std::max(largest, std::fabs(in[i]));
+    const float scale = largest / 127.0f, inverse = largest > 0 ? 1.0f / scale : 0.0f;
+    for (int64_t i = 0; i < group; ++i)
+      y.values[first + size_t(i)] = scale * std::nearbyint(in[i] * inverse);
+  }
+  return y;
+}
+
 Tensor linear(const Tensor &x, const Tensor &weight, const Tensor *bias) {
   Tensor y(x.lines, weight.lines);
   for (int64_t n = 0; n < weight.lines; ++n)

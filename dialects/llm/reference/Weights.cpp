@@ -2,6 +2,7 @@
 //
 // Reads weights by symbol, and says where an op is.
 #include "dialects/llm/reference/Weights.h"
+#include "dialects/llm/WeightFormat.h"
 #include "dialects/llm/reference/Math.h"
 
 using namespace mlir;
@@ -74,9 +75,12 @@ Result<Tensor> Weights::read(llm::WeightOp weight) {
                                std::to_string(filled) + (vector ? " elements" : " rows"));
   Tensor tensor(rows, columns);
   float *out = tensor.values.data();
+  model::Format format = llm::formatOf(weight.getType().getElementType());
   for (Attribute attribute : sources) {
     const model::TensorInfo *info = source.find(textOf(attribute));
-    if (Status status = source.readRows(textOf(attribute), 0, info->rows(), out); !status)
+    if (Status status =
+            model::readRowsAs(source, textOf(attribute), format, 0, info->rows(), out);
+        !status)
       return status.takeError();
     out += info->rows() * info->columns();
   }

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounding to halves, bfloat16 and groups.
+#include "dialects/model/Quantize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace llmc::model {
+namespace {
+
+uint32_t bitsOf(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+float floatOf(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// value / 2^shift to the nearest integer, ties to even.
+uint32_t shiftRounded(uint32_t value, unsigned shift) {
+  uint32_t kept = value >> shift, rest = value & ((1u << shift) - 1), half = 1u << (shift - 1);
+  return kept + (rest > half || (rest == half && (kept & 1)));
+}
+
+constexpr float kLargestHalf = 65504.0f;
+
+// A scale or minimum as it is stored: never infinite.
+uint16_t storedHalf(float value) { return toHalf(std::clamp(value, -kLargestHalf, kLargestHalf)); }
+
+struct Group {
+  uint8_t codes[groupSize];
+  uint16_t scale = 0;
+  uint16_t minimum = 0;
+  double error = 0;
+};
+
+Group codesFor(const float *values, GroupFormat format, uint16_t scale, uint16_t minimum) {
+  Group group;
+  group.scale = scale;
+  group.minimum = minimum;
+  const float step = fromHalf(scale), base = format.hasMinimum ? fromHalf(minimum) : 0.0f;
+  const int most = (1 << format.bits) - 1, bias = format.bias();
+  for (int64_t i = 0; i < groupSize; ++i) {
+    float wanted = step == 0 ? 0.0f : std::nearbyint((values[i] - base) / step);
+    int code = int(std::clamp(wanted, float(-bias), float(most - bias))) + bias;
+    group.codes[i] = uint8_t(code);
+    double error = double(values[i]) - (double(step) * (code - bias) + base);
+    group.error += error * error;
+  }
+  return group;
+}
+
+// The value that lies farthest from 0 at the end of the codes that reaches one step farther, or
+// less than it: clipping the largest value may serve the others.
+Group symmetricGroup(const float *values, GroupFormat format) {
+  float extreme = 0;
+  for (int64_t i = 0; i < groupSize; ++i)
+    if (std::fabs(values[i]) > std::fabs(extreme))
+      extreme = values[i];
+  const float reach = float(format.bias());
+  if (format.bits == 8)
+    return codesFor(values, format, storedHalf(std::fabs(extreme) / (reach - 1)), 0);
+  Group best = codesFor(values, format, storedHalf(extreme / -reach), 0);
+  for (int step = 1; step <= 6; ++step) {
+    float scale = std::fabs(extreme) / (reach - 1.0f + 0.3f * float(step - 1));
+    Group other = codesFor(values, format, storedHalf(scale), 0);
+    if (other.error < best.error)
+      best = other;
+  }
+  return best;
+}
+
+Group groupWithMinimum(const float *values, GroupFormat format) {
+  auto [least, most] = std::minmax_element(values, values + groupSize);
+  const float levels = float((1 << format.bits) - 1);
+  uint16_t minimum = storedHalf(*least);
+  return codesFor(values, format, storedHalf((*most - fromHalf(minimum)) / levels), minimum);
+}
+
+void addLoss(RoundingLoss *loss, const float *before, const float *after, int64_t count) {
+  if (!loss)
+    return;
+  for (int64_t i = 0; i < count; ++i) {
+    double error = double(before[i]) - after[i];
+    loss->squaredError += error * error;
+    loss->squares += double(before[i]) * before[i];
+  }
+}
+
+Status checkFinite(const TensorInfo &info, const float *values, int64_t count, int64_t firstRow) {
+  for (int64_t i = 0; i < count; ++i)
+    if (!std::isfinite(values[i]))
+      return errorAt(info.place, "row " + std::to_string(firstRow + i / info.columns()),
+                     "found " + std::string(std::isnan(values[i]) ? "NaN" : "an infinite value") +
+                         ", expected finite values to quantise; keep the tensor's format with "
+                         "--quant keep");
+  return {};
+}
+
+} // namespace
+
+uint16_t toHalf(float value) {
+  uint32_t bits = bitsOf(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7FFFFFFF;
+  if (magnitude > 0x7F800000)
+    return uint16_t(sign | 0x7E00);
+  if (magnitude >= 0x477FF000) // rounds to 2^16 or more
+    return uint16_t(sign | 0x7C00);
+  if (magnitude >= 0x38800000) // a normal half
+    return uint16_t(sign | (shiftRounded(magnitude, 13) - (112u << 10)));
+  if (magnitude < 0x33000000) // below half of the smallest
+    return uint16_t(sign);
+  uint32_t exponent = magnitude >> 23, mantissa = (magnitude & 0x7FFFFF) | 0x800000;
+  return uint16_t(sign | shiftRounded(mantissa, 126 - exponent));
+}
+
+float fromHalf(uint16_t half) {
+  uint32_t sign = uint32_t(half & 0x8000) << 16, exponent = half >> 10 & 31, mantissa = half & 1023;
+  if (exponent == 31)
+    return floatOf(sign | 0x7F800000 | mantissa << 13);
+  if (exponent)
+    return floatOf(sign | (exponent + 112) << 23 | mantissa << 13);
+  float value = std::ldexp(float(mantissa), -24);
+  return sign ? -value : value;
+}
+
+uint16_t toBFloat16(float value) {
+  uint32_t bits = bitsOf(value);
+  if ((bits & 0x7FFFFFFF) > 0x7F800000)
+    return uint16_t(bits >> 16 | 0x40);
+  return uint16_t(shiftRounded(bits, 16));
+}
+
+float fromBFloat16(uint16_t bits) { return floatOf(uint32_t(bits) << 16); }
+
+Format formatOf(ElementType stored) {
+  std::optional<GroupFormat> groups = groupFormat(stored);
+  return {groups ? ElementType::F32 : stored, groups};
+}
+
+std::string name(const Format &format) {
+  if (format.groups)
+    return "int" + std::to_string(format.groups->bits) +
+           (format.groups->hasMinimum ? "+minimum" : "");
+  static constexpr const char *names[] = {"f32", "f16", "bf16"};
+  return names[static_cast<size_t>(format.floats)];
+}
+
+void quantizeRow(const float *values, int64_t columns, GroupFormat format, GroupRows out) {
+  for (int64_t group = 0; group < columns / groupSize; ++group) {
+    const float *from = values + group * groupSize;
+    Group codes = format.hasMinimum ? groupWithMinimum(from, format) : symmetricGroup(from, format);
+    std::copy(codes.codes, codes.codes + groupSize, out.codes + group * groupSize);
+    out.scales[group] = codes.scale;
+    if (format.hasMinimum)
+      out.minimums[group] = codes.minimum;
+  }
+}
+
+void dequantizeRow(GroupRows row, int64_t columns, GroupFormat format, float *out) {
+  for (int64_t group = 0; group < columns / groupSize; ++group) {
+    const float scale = fromHalf(row.scales[group]);
+    const float base = format.hasMinimum ? fromHalf(row.minimums[group]) : 0.0f;
+    for (int64_t i = group * groupSize; i < (group + 1) * groupSize; ++i)
+      out[i] = float(double(scale) * (int(row.codes[i]) - format.bias()) + base);
+  }
+}
+
+double RoundingLoss::relative() const {
+  return squares > 0 ? std::sqrt(squaredError / squares) : 0.0;
+}
+
+Status readGroupsAs(const WeightSource &source, std::string_view name, GroupFormat format,
+                    int64_t firstRow, int64_t numRows, GroupRows out, RoundingLoss *loss) {
+  const TensorInfo *info = source.find(name);
+  if (info && groupFormat(info->elementType) == std::optional<GroupFormat>(format))
+    return source.readGroups(name, firstRow, numRows, out);
+  if (!info || info->columns() % groupSize)
+    return errorAt(info ? info->place : "", "",
+                   "found '" + escaped(name) + "' " +
+                       (info ? "of " + std::to_string(info->columns()) + " columns" : "missing") +
+                       ", expected a tensor with a multiple of " + std::to_string(groupSize) +
+                       " columns");
+  const int64_t columns = info->columns(), groups = columns / groupSize;
+  std::vector<float> values(size_t(numRows * columns)), rounded(size_t(loss ? columns : 0));
+  if (Status status = source.readRows(name, firstRow, numRows, values.data()); !status)
+    return status;
+  if (Status status = checkFinite(*info, values.data(), numRows * columns, firstRow); !status)
+    return status;
+  for (int64_t row = 0; row < numRows; ++row) {
+    GroupRows one = {out.codes + row * columns, out.scales + row * groups,
+                     out.minimums ? out.minimums + row * groups : nullptr};
+    quantizeRow(values.data() + row * columns, columns, format, one);
+    if (!loss)
+      continue;
+    dequantizeRow(one, columns, format, rounded.data());
+    addLoss(loss, values.data() + row * columns, rounded.data(), columns);
+  }
+  return {};
+}
+
+Status readRowsAs(const WeightSource &source, std::string_view name, const Format &format,
+                  int64_t firstRow, int64_t numRows, float *out, RoundingLoss *loss) {
+  const TensorInfo *info = source.find(name);
+  if (!info || formatOf(info->elementType) == format ||
+      (!format.groups && format.floats == ElementType::F32))
+    return source.readRows(name, firstRow, numRows, out);
+  const int64_t columns = info->columns(), count = numRows * columns;
+  if (!format.groups) {
+    if (Status status = source.readRows(name, firstRow, numRows, out); !status)
+      return status;
+    const bool half = format.floats == ElementType::F16;
+    for (int64_t i = 0; i < count; ++i) {
+      float value =
+          half ? fromHalf(storedHalf(out[i])) : fromBFloat16(toBFloat16(out[i]));
+      addLoss(loss, out + i, &value, 1);
+      out[i] = value;
+    }
+    return {};
+  }
+  const int64_t groups = count / groupSize;
+  std::vector<uint8_t> codes(static_cast<size_t>(count));
+  std::vector<uint16_t> halves(static_cast<size_t>(2 * groups));
+  GroupRows rows = {codes.data(), halves.data(),
+                    format.groups->hasMinimum ? halves.data() + groups : nullptr};
+  if (Status status = readGroupsAs(source, name, *format.groups, firstRow, numRows, rows, loss);
+      !status)
+    return status;
+  dequantizeRow(rows, count, *format.groups, out);
+  return {};
+}
+
+} // namespace llmc::model
