@@ -101,7 +101,7 @@ uint64_t absoluteDifference(const Instruction &i, const uint64_t *s) {
                 i.type);
 }
 
-/// Four (or two) products of bytes added up: dp4a.
+/// Four products of bytes added up, each side with its own sign.
 uint64_t dotBytes(const Instruction &i, const uint64_t *s) {
   uint64_t sum = s[2];
   for (unsigned byte = 0; byte < 4; ++byte) {

@@ -51,7 +51,18 @@ TEST(IntegerForms, MinMaxFollowTheSign) {
   EXPECT_EQ(evaluate32("abs.s32", {uint32_t(-5)}), 5u);
   EXPECT_EQ(evaluate32("neg.s32", {5}), uint32_t(-5));
   EXPECT_EQ(evaluate32("sad.u32", {3, 10, 1}), 8u);
+}
+
+TEST(IntegerForms, ByteProductsHaveASignForEachSide) {
   EXPECT_EQ(evaluate32("dp4a.s32.s32", {0xff02ff01, 0x01010101, 10}), 11u);
+  // 255 and -1 are the same byte: 255 * -128 four times, or with other signs.
+  EXPECT_EQ(evaluate32("dp4a.u32.s32", {0xffffffff, 0x80808080, 1}), uint32_t(1 - 4 * 255 * 128));
+  EXPECT_EQ(evaluate32("dp4a.s32.u32", {0xffffffff, 0x80808080, 1}), uint32_t(1 - 4 * 128));
+  EXPECT_EQ(evaluate32("dp4a.s32.s32", {0xffffffff, 0x80808080, 1}), uint32_t(1 + 4 * 128));
+  EXPECT_EQ(evaluate32("dp4a.u32.u32", {0xffffffff, 0x80808080, 1}), uint32_t(1 + 4 * 255 * 128));
+  EXPECT_EQ(evaluate32("dp4a.u32.s32", {0x01020304, 0x01ff0200, 0}), uint32_t(1 - 2 + 6));
+  EXPECT_EQ(evaluate32("dp4a.u32.s32", {0x01010101, 0x01010101, 0x7fffffff}), 0x80000003u)
+      << "sums wrap";
 }
 
 TEST(IntegerForms, LogicAndShifts) {
