@@ -89,6 +89,7 @@ LogicalResult KernelLowering::lower(Operation *op) {
       .Case([&](IotaOp iota) { return lowerIota(iota), success(); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce), success(); })
       .Case([&](DotOp dot) { return lowerDot(dot); })
+      .Case([&](Dot4Op dot) { return lowerDot4(dot); })
       .Default([&](Operation *other) { return lowerByCloning(other); });
 }
 

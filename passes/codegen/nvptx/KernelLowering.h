@@ -79,6 +79,9 @@ private:
   mlir::Value elementOf(const Row &row, int64_t slot, mlir::Value lane, int64_t offset);
   static bool readsInPlace(tile::LoadOp load, tile::DotOp dot);
 
+  // LowerDot4.cpp.
+  mlir::LogicalResult lowerDot4(tile::Dot4Op op);
+
   mlir::Value index(int64_t value);
   mlir::Value i32(int64_t value);
   mlir::Value zeros(mlir::Type type);
