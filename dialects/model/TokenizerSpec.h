@@ -71,8 +71,8 @@ struct NormalizerStep {
     StripRight, // white space at the end goes
   };
   Kind kind = Kind::NFC;
-  Pattern pattern;     // Replace
-  std::string content; // Prepend, Replace
+  Pattern pattern = {};     // Replace
+  std::string content = {}; // Prepend, Replace
 };
 
 // What becomes of the text that a split's pattern matches.
@@ -87,19 +87,20 @@ struct PreTokenizerStep {
     Metaspace, // spaces become `replacement`, which is put in front by `prepend`
   };
   Kind kind = Kind::Split;
-  Pattern pattern;                                   // Split
-  SplitBehavior behavior = SplitBehavior::Isolated;  // Split
-  bool invert = false;                               // Split: what lies between matches counts
-  bool addPrefixSpace = false;                       // ByteLevel: " " before a word without one
-  std::string replacement = "\xe2\x96\x81";          // Metaspace
-  PrependScheme prepend = PrependScheme::Always;     // Metaspace
-  bool split = true;                                 // Metaspace: a word begins at each mark
+  Pattern pattern = {};                             // Split
+  SplitBehavior behavior = SplitBehavior::Isolated; // Split
+  bool invert = false;                              // Split: what lies between matches counts
+  bool addPrefixSpace = false;                      // ByteLevel: " " before a word without one
+  std::string replacement = "\xe2\x96\x81";         // Metaspace
+  PrependScheme prepend = PrependScheme::Always;    // Metaspace
+  bool split = true;                                // Metaspace: a word begins at each mark
 };
 
 struct DecoderStep {
   enum class Kind {
     ByteLevel,    // bytes are read as UTF-8, U+FFFD for what is not
-    ByteFallback, // runs of <0xNN> become their bytes, each U+FFFD where they are not UTF-8 together
+    ByteFallback, // runs of <0xNN> become their bytes, each U+FFFD where they are not UTF-8
+                  // together
     Replace,      // in each token, each match of `pattern` becomes `content`
     Fuse,         // all tokens become one
     Strip,        // up to `start` and `stop` times `content` at the ends of each token goes
@@ -107,10 +108,10 @@ struct DecoderStep {
                   // is not Never
   };
   Kind kind = Kind::ByteLevel;
-  Pattern pattern;     // Replace
-  std::string content; // Replace, Strip, Metaspace
-  int32_t start = 0;   // Strip
-  int32_t stop = 0;    // Strip
+  Pattern pattern = {};                          // Replace
+  std::string content = {};                      // Replace, Strip, Metaspace
+  int32_t start = 0;                             // Strip
+  int32_t stop = 0;                              // Strip
   PrependScheme prepend = PrependScheme::Always; // Metaspace
 };
 
@@ -164,10 +165,10 @@ void applySentencePieceSteps(TokenizerSpec &spec, bool addSpacePrefix);
 void applyByteLevelDecoder(TokenizerSpec &spec);
 
 // Upper limits; readers refuse more before they allocate for it.
-inline constexpr int64_t maxTokenBytes = int64_t(1) << 20;     // of one token
-inline constexpr int64_t maxTokenizerSteps = 64;               // of each list of steps
-inline constexpr int64_t maxPatternBytes = int64_t(1) << 16;   // of one pattern
-inline constexpr int64_t maxTemplateBytes = int64_t(1) << 24;  // of one chat template
+inline constexpr int64_t maxTokenBytes = int64_t(1) << 20;    // of one token
+inline constexpr int64_t maxTokenizerSteps = 64;              // of each list of steps
+inline constexpr int64_t maxPatternBytes = int64_t(1) << 16;  // of one pattern
+inline constexpr int64_t maxTemplateBytes = int64_t(1) << 24; // of one chat template
 
 // What is wrong with a spec, whoever filled it: ids out of range, merges whose result is not their
 // parts joined, a kind without the steps it needs. `file` and `place` begin the error's line.
