@@ -46,6 +46,15 @@ constexpr Kind kKinds[] = {
     {"smallest for largest", R"(max\.NaN)", "min.NaN"},
     {"choice swapped", R"(selp\.(\S+) (\S+), (\S+), (\S+), (\S+);)",
      "selp.$01 $02, $04, $03, $05;"},
+    {"bytes of the row without their sign", R"(dp4a\.u32\.s32)", "dp4a.u32.u32"},
+    {"bytes of the weights with a sign", R"(dp4a\.u32\.s32)", "dp4a.s32.s32"},
+    {"row for weights", R"(dp4a\.u32\.s32 (\S+), (\S+), (\S+), (\S+);)",
+     "dp4a.u32.s32 $01, $03, $02, $04;"},
+    {"earlier products lost", R"(dp4a\.u32\.s32 (\S+), (\S+), (\S+), \S+;)",
+     "dp4a.u32.s32 $01, $02, $03, 0;"},
+    {"products lost", R"(dp4a\.u32\.s32 (\S+), (\S+), (\S+), (\S+);)", "mov.b32 $01, $04;"},
+    {"half of a byte moved", R"((shr\.u32 .*, )4;)", "$013;"},
+    {"half of a byte narrowed", R"((and\.b32 .*, )252645135;)", "$01117901063;"},
 };
 
 std::vector<std::string> linesOf(const std::string &text) {

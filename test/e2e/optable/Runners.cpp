@@ -2,17 +2,15 @@
 //
 // The runners, and the comparison that they share.
 #include "test/e2e/optable/Runners.h"
-#include "runtime/executor/nvptx/Launcher.h"
+#include "test/e2e/optable/NormalisedError.h"
+#include "test/e2e/optable/PtxDevice.h"
 #include "test/passes/codegen/cpu/KernelHarness.h"
-#include "tools/ptx-interpreter/Driver.h"
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 namespace llmc::test {
 namespace {
-
-/// A broken kernel must not run for ever; the largest case takes a tenth of this.
-constexpr uint64_t kInstructionBudget = 4'000'000;
 
 /// A chunk each; enough for 128 tokens.
 constexpr uint32_t kPages = 2, kPagesThere = 3;
@@ -75,91 +73,42 @@ private:
 class PtxRunner : public Runner {
 public:
   PtxRunner(const CompiledCase &compiled, const std::string &ptx)
-      : compiled(compiled), machine(options()), binding(machine), step(stepOf(compiled.step)) {
-    isOpen = llmc_nvptx_open(&device, binding.table(), 0, ptx.c_str()) == LLMC_NVPTX_OK;
-  }
-  ~PtxRunner() override {
-    if (!isOpen)
-      return;
-    for (llmc_cuda_pointer address : addresses)
-      llmc_nvptx_release(&device, address);
-    llmc_nvptx_close(&device);
-  }
+      : compiled(compiled), device(ptx), step(stepOf(compiled.step)) {}
 
   bool run(const llmc_command &command, CaseMemory &memory, std::string &error) override {
-    if (isOpen && launch(command, memory))
+    if (launch(command, memory))
       return true;
-    error = llmc_nvptx_status_text(status);
-    for (const std::string &message : binding.messages())
-      error += "\n  " + message;
+    error = device.error();
     return false;
   }
 
 private:
-  static ptx::MachineOptions options() {
-    ptx::MachineOptions options;
-    options.memoryBytes = uint64_t(64) << 20;
-    options.instructionBudget = kInstructionBudget;
-    return options;
-  }
-
-  bool good(llmc_nvptx_status result) { return (status = result) == LLMC_NVPTX_OK; }
-
   /// Arenas and weights go to the device and the arenas come back.
   bool launch(const llmc_command &command, CaseMemory &memory) {
-    std::vector<float> *buffers[kBuffers] = {&memory.rows, &memory.outputs, &memory.weights,
-                                             &memory.kv}; // as llmc_operand_kind
-    for (int i = 0; i < kBuffers; ++i) {
-      size_t bytes = buffers[i]->size() * sizeof(float);
-      if ((!addresses[i] && !good(llmc_nvptx_allocate(&device, bytes, &addresses[i]))) ||
-          !good(llmc_nvptx_upload(&device, addresses[i], buffers[i]->data(), bytes)))
+    std::vector<float> *buffers[] = {&memory.rows, &memory.outputs, &memory.weights,
+                                     &memory.kv}; // as llmc_operand_kind
+    for (size_t i = 0; i < std::size(buffers); ++i)
+      if (!device.upload(i, buffers[i]->data(), buffers[i]->size() * sizeof(float)))
         return false;
-    }
-    llmc_cuda_pointer &stepAddress = addresses[kBuffers];
-    if (!stepAddress &&
-        (!good(llmc_nvptx_allocate(&device, llmc_nvptx_step_bytes(&step, kPages), &stepAddress)) ||
-         !good(llmc_nvptx_upload_step(&device, stepAddress, &step, kPages))))
-      return false;
     std::vector<llmc_cuda_pointer> operands;
     for (const llmc_operand *operand : operandsOf(compiled, command)) {
       float *place = memory.place(*operand);
-      operands.push_back(addresses[operand->kind] +
+      operands.push_back(device.address(operand->kind) +
                          uint64_t(place - buffers[operand->kind]->data()) * sizeof(float));
     }
-    const std::string &kernel = compiled.tables.kernels[command.kernel];
-    if (!good(llmc_nvptx_launch(&device, kernel.c_str(), operands.data(), uint32_t(operands.size()),
-                                stepAddress, 0, programsOf(command, step))))
+    if (!device.uploadStep(step, kPages) || !device.launch(compiled.tables.kernels[command.kernel],
+                                                           operands, programsOf(command, step)))
       return false;
-    for (int i : {LLMC_OPERAND_ROWS, LLMC_OPERAND_OUTPUTS, LLMC_OPERAND_KV})
-      if (!good(llmc_nvptx_download(&device, buffers[i]->data(), addresses[i],
-                                    buffers[i]->size() * sizeof(float))))
+    for (size_t i : {LLMC_OPERAND_ROWS, LLMC_OPERAND_OUTPUTS, LLMC_OPERAND_KV})
+      if (!device.download(i, buffers[i]->data(), buffers[i]->size() * sizeof(float)))
         return false;
     return true;
   }
 
   const CompiledCase &compiled;
-  ptx::Machine machine;
-  ptx::DriverBinding binding;
+  PtxDevice device;
   llmc_step step;
-  llmc_nvptx_device device = {};
-  llmc_nvptx_status status = LLMC_NVPTX_OK;
-  static constexpr int kBuffers = 4;
-  llmc_cuda_pointer addresses[kBuffers + 1] = {}; // and the step
-  bool isOpen = false;
 };
-
-/// Squares of differences over squares of the expected; infinite where a NaN is found.
-double normalisedError(const float *found, const std::vector<float> &expected) {
-  double error = 0, size = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    double difference = double(found[i]) - double(expected[i]);
-    error += difference * difference;
-    size += double(expected[i]) * double(expected[i]);
-  }
-  if (std::isnan(error))
-    return INFINITY;
-  return size > 0 ? error / size : error;
-}
 
 std::string inWords(double number) {
   char text[32];
