@@ -139,7 +139,7 @@ llmc_transform faulty(llmc_transform transform) {
   if (transform.kind == LLMC_TOP_K)
     ++transform.count;
   else
-    transform.value *= 0.9f;
+    transform.value *= transform.kind == LLMC_MIN_P ? 0.3f : 0.9f;
   return transform;
 }
 
