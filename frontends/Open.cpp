@@ -2,19 +2,69 @@
 // Chooses a reader by what the path is, never by looking inside files.
 #include "frontends/Open.h"
 
+#include "frontends/gguf/OpenFile.h"
 #include "frontends/huggingface/OpenFolder.h"
 #include "frontends/json/ModelJson.h"
 #include "frontends/safetensors/SafetensorsSource.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <dirent.h>
 #include <sys/stat.h>
 
 namespace llmc {
 
 namespace {
 
+constexpr const char *expectedInput =
+    "expected a Hugging Face folder, a .gguf file or a model.json";
+
+bool endsWith(const std::string &text, const std::string &suffix) {
+  return text.size() > suffix.size() &&
+         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+Result<OpenedModel> openGGUF(const std::string &path) {
+  Result<gguf::OpenedFile> file = gguf::openFile(path);
+  if (!file)
+    return file.takeError();
+  return OpenedModel{std::move(file->config), std::move(file->weights), "GGUF file " + path};
+}
+
+// The .gguf files of a folder, sorted by name.
+std::vector<std::string> ggufFiles(const std::string &folder) {
+  std::vector<std::string> names;
+  DIR *directory = ::opendir(folder.c_str());
+  while (directory) {
+    const dirent *entry = ::readdir(directory);
+    if (!entry)
+      break;
+    if (std::string name = entry->d_name; endsWith(name, ".gguf"))
+      names.push_back(std::move(name));
+  }
+  if (directory)
+    ::closedir(directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool exists(const std::string &path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+// A config.json makes a folder Hugging Face's, whatever else lies in it.
 Result<OpenedModel> openFolder(const std::string &path) {
+  std::vector<std::string> files = ggufFiles(path);
+  if (!files.empty() && !exists(path + "/config.json")) {
+    if (files.size() == 1)
+      return openGGUF(path + "/" + files[0]);
+    return errorAt(path, "",
+                   "found " + std::to_string(files.size()) +
+                       " .gguf files and no config.json, expected one of either; name the file (" +
+                       escaped(files[0]) + " is the first)");
+  }
   Result<huggingface::OpenedFolder> folder = huggingface::openFolder(path);
   if (!folder)
     return folder.takeError();
@@ -67,15 +117,16 @@ Result<OpenedModel> openModel(const std::string &path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0)
     return errorAt(path, "",
-                   std::string("found nothing to read (") + std::strerror(errno) +
-                       "), expected a Hugging Face folder or a model.json");
+                   std::string("found nothing to read (") + std::strerror(errno) + "), " +
+                       expectedInput);
   if (S_ISDIR(info.st_mode))
     return openFolder(path);
-  if (path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0)
+  if (endsWith(path, ".json"))
     return openModelJson(path);
-  return errorAt(
-      path, "",
-      "found a file of another kind, expected a Hugging Face folder or a file named *.json");
+  if (endsWith(path, ".gguf"))
+    return openGGUF(path);
+  return errorAt(path, "",
+                 std::string("found a file of another kind, ") + expectedInput);
 }
 
 } // namespace llmc

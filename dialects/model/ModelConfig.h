@@ -39,6 +39,9 @@ struct RopeConfig {
   double mscale = 0.0;                   // Yarn; 0 = absent
   double mscaleAllDim = 0.0;             // Yarn; 0 = absent
   bool truncate = true;                  // Yarn: round the ends of the ramp
+  // Default, Linear: one for each frequency, which it divides; empty stands for ones. How GGUF
+  // stores Llama 3's scaling.
+  std::vector<double> frequencyDivisors;
   RopePairing pairing = RopePairing::Half;
   // The first rotaryDims of a head are rotated; even, and > 0 once a reader has filled it.
   int64_t rotaryDims = 0;

@@ -100,6 +100,8 @@ RopeFrequencies ropeFrequencies(const RopeConfig &rope, int64_t headDim) {
   if (rope.kind == RopeKind::Yarn)
     return {yarnFrequencies(rope, dims), static_cast<float>(yarnMagnitude(rope))};
   std::vector<float> frequencies = reciprocals(wavelengthsOverTwoPi(rope, dims));
+  for (size_t i = 0; i < rope.frequencyDivisors.size() && i < frequencies.size(); ++i)
+    frequencies[i] /= static_cast<float>(rope.frequencyDivisors[i]);
   if (rope.kind == RopeKind::Linear)
     for (float &frequency : frequencies)
       frequency /= static_cast<float>(rope.factor);

@@ -50,6 +50,7 @@ private:
   void checkRope();
   void checkRopeScaling();
   void checkYarn();
+  void checkFrequencyDivisors();
   void checkIds(const char *place, const std::vector<int32_t> &ids);
   void checkTotal();
 
@@ -99,6 +100,24 @@ void Checker::checkRope() {
     problem("/rope/theta", "found " + number(rope.theta) + ", expected more than 1 for yarn");
   if (rope.kind != RopeKind::Default)
     checkRopeScaling();
+  if (!rope.frequencyDivisors.empty())
+    checkFrequencyDivisors();
+}
+
+void Checker::checkFrequencyDivisors() {
+  const RopeConfig &rope = config.rope;
+  std::string place = "/rope/frequency_divisors";
+  size_t count = rope.frequencyDivisors.size();
+  if (rope.kind != RopeKind::Default && rope.kind != RopeKind::Linear)
+    problem(place, std::string("found divisors beside ") + name(rope.kind) +
+                       ", expected default or linear");
+  if (static_cast<int64_t>(count) != rope.rotaryDims / 2)
+    problem(place,
+            "found " + std::to_string(count) + " divisors, expected one for each pair of " +
+                std::to_string(rope.rotaryDims) + " rotary dimensions");
+  for (size_t i = 0; i < count; ++i)
+    if (!positive(place + "/" + std::to_string(i), rope.frequencyDivisors[i]))
+      return;
 }
 
 void Checker::checkRopeScaling() {

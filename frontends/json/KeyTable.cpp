@@ -70,6 +70,19 @@ Status read(const Value &value, const Place &place, std::vector<int32_t> &out) {
   return {};
 }
 
+Status read(const Value &value, const Place &place, std::vector<double> &out) {
+  if (!value.is(Value::Kind::Array))
+    return wrongValue(place, value, "a list of numbers");
+  out.clear();
+  for (size_t i = 0; i < value.size(); ++i) {
+    double number = 0;
+    if (Status status = read(value[i], place.at(std::to_string(i)), number); !status)
+      return status;
+    out.push_back(number);
+  }
+  return {};
+}
+
 Status readWord(const Value &value, const Place &place, const std::vector<const char *> &words,
                 int &out) {
   std::string list;

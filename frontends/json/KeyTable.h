@@ -39,7 +39,8 @@ template <typename T>
 using Member = std::variant<std::monostate, int64_t T::*, double T::*, bool T::*, std::string T::*,
                             std::optional<int64_t> T::*, std::optional<double> T::*,
                             std::optional<bool> T::*, std::optional<std::string> T::*,
-                            std::vector<int32_t> T::*, const Value * T::*, Choice<T>, Nested<T>>;
+                            std::vector<int32_t> T::*, const Value * T::*, Choice<T>, Nested<T>,
+                            std::vector<double> T::*>;
 
 template <typename T> struct Key {
   const char *name;
@@ -75,6 +76,7 @@ Status read(const Value &value, const Place &place, double &out);
 Status read(const Value &value, const Place &place, bool &out);
 Status read(const Value &value, const Place &place, std::string &out);
 Status read(const Value &value, const Place &place, std::vector<int32_t> &out);
+Status read(const Value &value, const Place &place, std::vector<double> &out);
 Status readWord(const Value &value, const Place &place, const std::vector<const char *> &words,
                 int &out);
 
@@ -95,6 +97,8 @@ template <typename T> Written schemaOfMember(const Member<T> &member) {
     return {{"type", "string"}};
   case 9:
     return {{"type", "array"}, {"items", {{"type", "integer"}}}};
+  case 13:
+    return {{"type", "array"}, {"items", {{"type", "number"}}}};
   default:
     break;
   }
@@ -213,6 +217,9 @@ template <typename T> Written writeObject(const Table<T> &table, const T &in) {
                           std::is_same_v<H, bool> || std::is_same_v<H, std::string> ||
                           std::is_same_v<H, std::vector<int32_t>>) {
               object[key.name] = home;
+            } else if constexpr (std::is_same_v<H, std::vector<double>>) {
+              if (!home.empty())
+                object[key.name] = home;
             } else if constexpr (!std::is_same_v<H, const Value *>) {
               if (home)
                 object[key.name] = *home;

@@ -48,6 +48,8 @@ const Table<RopeEntry> &ropeKeys() {
       {"mscale", Need::Optional, &RopeEntry::mscale, "yarn; 0 stands for absent"},
       {"mscale_all_dim", Need::Optional, &RopeEntry::mscaleAllDim, "yarn; 0 stands for absent"},
       {"truncate", Need::Optional, &RopeEntry::truncate, "yarn: round the ends of the ramp"},
+      {"frequency_divisors", Need::Optional, &RopeEntry::frequencyDivisors,
+       "default, linear: divides each frequency; absent: ones"},
       {"pairing", Need::Optional, LLMC_CHOICE(RopeEntry, pairing, "half", "interleaved"),
        "half: dimensions i and i + rotary_dims/2 are a pair; interleaved: 2i and 2i + 1"},
       {"rotary_dims", Need::Optional, &RopeEntry::dims,

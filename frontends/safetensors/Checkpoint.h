@@ -3,32 +3,12 @@
 // only; values are read with pread when asked for.
 #pragma once
 
+#include "frontends/safetensors/File.h"
 #include "frontends/safetensors/Header.h"
 
-#include <memory>
 #include <unordered_map>
 
 namespace llmc::safetensors {
-
-// An open file, closed with its last owner.
-class File {
-public:
-  static Result<std::shared_ptr<File>> open(const std::string &path);
-  ~File();
-  File(const File &) = delete;
-  File &operator=(const File &) = delete;
-
-  // Exactly `size` bytes from `offset`.
-  Status read(uint64_t offset, void *out, uint64_t size) const;
-
-  const std::string path;
-  const uint64_t size;
-
-private:
-  File(std::string path, uint64_t size, int descriptor)
-      : path(std::move(path)), size(size), descriptor(descriptor) {}
-  int descriptor;
-};
 
 class Checkpoint {
 public:

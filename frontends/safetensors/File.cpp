@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens regular files only, and reads exact ranges of them.
-#include "frontends/safetensors/Checkpoint.h"
+#include "frontends/safetensors/File.h"
 
 #include <cerrno>
 #include <cstring>
@@ -10,19 +10,19 @@
 
 namespace llmc::safetensors {
 
-Result<std::shared_ptr<File>> File::open(const std::string &path) {
+Result<std::shared_ptr<File>> File::open(const std::string &path, const char *expected) {
   // Not blocking, because opening a pipe without a writer would otherwise wait forever.
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return errorAt(path, "",
                    std::string("found no readable file (") + std::strerror(errno) +
-                       "), expected a safetensors file");
+                       "), expected " + expected);
   struct stat info = {};
   bool regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   std::shared_ptr<File> file(new File(path, static_cast<uint64_t>(info.st_size), descriptor));
   if (!regular)
     return errorAt(path, "",
-                   "found something that is not a regular file, expected a safetensors file");
+                   std::string("found something that is not a regular file, expected ") + expected);
   return file;
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block of Q8_0, Q4_0 or Q4_1 taken apart, and its values.
+#pragma once
+
+#include "dialects/model/WeightSource.h"
+
+namespace llmc::gguf {
+
+struct Group {
+  uint8_t codes[model::groupSize]; // unsigned: value = scale * (code - bias) + minimum
+  uint16_t scale = 0, minimum = 0; // bits of IEEE halves; the minimum is 0 where there is none
+
+  // Neither scale nor minimum is an infinity or a NaN.
+  bool finite() const;
+};
+
+// `block` holds the bytes of one block of `type`, which has a groupFormat.
+Group unpackBlock(model::ElementType type, const unsigned char *block);
+
+// The values as f32. The product is exact, so a fused multiply-add gives the same bits.
+void dequantise(const Group &group, model::GroupFormat format, float *out);
+
+} // namespace llmc::gguf
