@@ -60,7 +60,10 @@ def Tile_StepType : Tile_Type<"Step", "step"> { let summary = "the step descript
 
 def Tile_ViewType : Tile_Type<"View", "view"> {
   let summary = "memory: `?x576xf32` has one line for each row, output or sequence";
-  let description = [{ Static but for the outermost dimension. Strides in elements; row-major where none are given. }];
+  let description = [{
+    Static but for the outermost dimension. Strides in elements; row-major where none are given. Elements are f32, i32, or
+    bf16, f16 and i8, in which numbers are stored and never computed.
+  }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, OptionalArrayRefParameter<"int64_t">:$strides);
   let assemblyFormat = "`<` custom<ViewShape>($shape, $elementType) (`,` `strides` `=` `[` $strides^ `]`)? `>`";
   let genVerifyDecl = 1;
@@ -70,6 +73,7 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
     int64_t getRank() const { return getShape().size(); }
     bool hasLines() const { return ::mlir::ShapedType::isDynamic(getShape().front()); }
     int64_t getStride(int64_t dimension) const;
+    int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
     /// Bytes of one line, or of the whole where no dimension is dynamic.
     int64_t getLineBytes() const;
   }];
@@ -77,13 +81,16 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
 
 def Tile_KVType : Tile_Type<"KV", "kv"> {
   let summary = "a paged cache: chunks of 64 tokens, keys first, then values; `block` bytes from chunk to chunk of a page";
-  let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value, "bool":$tokenMajor, "int64_t":$block);
+  let description = [{ Elements are f32 (not printed) or bf16, rounded to nearest even by whoever stores them. }];
+  let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value, "bool":$tokenMajor, "int64_t":$block,
+                        DefaultValuedParameter<"::mlir::Type", "::mlir::Float32Type::get($_ctxt)">:$element);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     static constexpr int64_t kChunk = 64;
-    int64_t getKeyBytes() const { return getHeads() * getKey() * kChunk * 4; }
-    int64_t getValueBytes() const { return getHeads() * getValue() * kChunk * 4; }
+    int64_t getKeyBytes() const { return getHeads() * getKey() * kChunk * getElementBytes(); }
+    int64_t getValueBytes() const { return getHeads() * getValue() * kChunk * getElementBytes(); }
+    int64_t getElementBytes() const { return getElement().getIntOrFloatBitWidth() / 8; }
     int64_t getWidth(bool isKey) const { return isKey ? getKey() : getValue(); }
   }];
 }

@@ -51,8 +51,9 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
     return emitError() << "a view has at least 1 dimension, found none";
   if (llvm::any_of(shape.drop_front(), ShapedType::isDynamic))
     return emitError() << "only the outermost dimension of a view may be dynamic";
-  if (!elementType.isF32() && !elementType.isInteger(32))
-    return emitError() << "view element expected f32 or i32, found " << elementType;
+  if (!elementType.isF32() && !elementType.isBF16() && !elementType.isF16() && !elementType.isInteger(32) &&
+      !elementType.isInteger(8))
+    return emitError() << "view element expected f32, bf16, f16, i32 or i8, found " << elementType;
   if (!strides.empty() && strides.size() != shape.size())
     return emitError() << "expected " << shape.size() << " strides, found " << strides.size();
   return success();
@@ -71,14 +72,16 @@ int64_t ViewType::getLineBytes() const {
   int64_t elements = hasLines() ? 1 : getShape().front();
   for (int64_t d : getShape().drop_front(1))
     elements *= d;
-  return elements * 4;
+  return elements * getElementBytes();
 }
 
 LogicalResult KVType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t heads, int64_t key, int64_t value,
-                             bool tokenMajor, int64_t block) {
+                             bool tokenMajor, int64_t block, Type element) {
   if (heads <= 0 || key <= 0 || value <= 0)
     return emitError() << "heads (" << heads << "), key (" << key << ") and value (" << value << ") expected to be positive";
-  int64_t least = heads * (key + value) * kChunk * 4;
+  if (!element.isF32() && !element.isBF16())
+    return emitError() << "cache element expected f32 or bf16, found " << element;
+  int64_t least = heads * (key + value) * kChunk * (element.getIntOrFloatBitWidth() / 8);
   if (block < least)
     return emitError() << "a chunk block of " << block << " bytes does not hold this cache, expected at least " << least;
   return success();

@@ -80,8 +80,8 @@ bool KernelOp::writes(unsigned index) {
     for (Operation *user : places.pop_back_val().getUsers()) {
       if (isa<StoreOp>(user))
         return true;
-      if (auto chunk = dyn_cast<KVChunkOp>(user))
-        places.push_back(chunk.getResult());
+      if (isa<KVChunkOp, ReinterpretOp>(user))
+        places.push_back(user->getResult(0));
     }
   return false;
 }
@@ -121,11 +121,23 @@ LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getView().getType(), getValue().getType(), getIndices().size(), bool(getValid()));
 }
 
+LogicalResult ReinterpretOp::verify() {
+  ViewType from = getView().getType(), to = getResult().getType();
+  if (!from.getStrides().empty() || !to.getStrides().empty())
+    return emitOpError() << "expects views without strides, found " << from << " and " << to;
+  if (from.getShape().drop_back() == to.getShape().drop_back() && from.getLineBytes() == to.getLineBytes())
+    return success();
+  return emitOpError() << "expects views that differ in element and last dimension alone, and are equally large, found " << from
+                       << " of " << from.getLineBytes() << " bytes and " << to << " of " << to.getLineBytes();
+}
+
 LogicalResult KVChunkOp::verify() {
   KVType kv = getKv().getType();
   bool key = getPart() == KVPart::Key;
   int64_t width = kv.getWidth(key), stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
   ViewType view = getResult().getType();
+  if (view.getElementType() != kv.getElement())
+    return emitOpError() << "expects elements of type " << kv.getElement() << ", found " << view.getElementType();
   if (view.getRank() == 2 && view.getShape()[0] == KVType::kChunk && view.getShape()[1] == width && view.getStride(0) == stride &&
       view.getStride(1) == 1)
     return success();

@@ -16,6 +16,8 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_Element : AnyTypeOf<[F32, I32, Index]>;
 def Tile_Tile : StaticShapeTensorOf<[AnyType]>;
 def Tile_Tile1 : StaticShapeTensorOf<[F32, I32]>;
+def Tile_StoredTile : StaticShapeTensorOf<[F32, BF16, F16, I32, I8]>;
+def Tile_Stored : AnyTypeOf<[F32, BF16, F16, I32, I8, Tile_StoredTile]>;
 
 //===--- Kernels -----------------------------------------------------------------------------------------------------===//
 
@@ -94,17 +96,19 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments]> {
   let summary = "a tile, or one element, of a view";
   let description = [{
     The tile lies along the last dimensions of the view, its first element at the indices. With `valid`, only the first so
-    many elements (rank 1) are read and the rest are zero. Refuses: a tile wider than the view's last dimension without
-    `valid`; a rank above 2 or above the view's; `valid` on rank 2.
+    many elements (rank 1) are read and the rest are zero. Tiles of bf16 and f16 are for `arith.extf` (exact), `arith.truncf`
+    (to nearest even) and `tile.dot`. Refuses: a tile wider than the view's last dimension without `valid`; a rank above 2
+    or above the view's; `valid` on rank 2.
 
     ```mlir
     %a = tile.load %x[%r, %c0] : !tile.view<?x8xf32> -> tensor<8xf32>
     %b = tile.load %x[%r, %c0] valid %n : !tile.view<?x8xf32> -> tensor<16xf32>
     %s = tile.load %x[%r, %c0] : !tile.view<?x8xf32> -> f32
+    %h = tile.load %half[%r, %c0] : !tile.view<?x8xbf16> -> tensor<8xbf16>
     ```
   }];
   let arguments = (ins Arg<Tile_ViewType, "", [MemRead]>:$view, Variadic<Index>:$indices, Optional<Index>:$valid);
-  let results = (outs AnyTypeOf<[F32, I32, Tile_Tile1]>:$result);
+  let results = (outs Tile_Stored:$result);
   let assemblyFormat = "$view `[` $indices `]` (`valid` $valid^)? attr-dict `:` type($view) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -118,9 +122,25 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
     tile.store %a, %y[%r, %c0] valid %n : tensor<8xf32>, !tile.view<?x8xf32>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[F32, I32, Tile_Tile1]>:$value, Arg<Tile_ViewType, "", [MemWrite]>:$view, Variadic<Index>:$indices,
+  let arguments = (ins Tile_Stored:$value, Arg<Tile_ViewType, "", [MemWrite]>:$view, Variadic<Index>:$indices,
                        Optional<Index>:$valid);
   let assemblyFormat = "$value `,` $view `[` $indices `]` (`valid` $valid^)? attr-dict `:` type($value) `,` type($view)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReinterpretOp : Tile_Op<"reinterpret", [Pure]> {
+  let summary = "the same memory as elements of another type";
+  let description = [{
+    For memory that holds several kinds of elements, as packed weights do: codes in words, scales in halves. Refuses: strides;
+    shapes that differ but for the last dimension; lines of another size.
+
+    ```mlir
+    %h = tile.reinterpret %w : !tile.view<4x9x32xi32> -> !tile.view<4x9x64xf16>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = "$view attr-dict `:` type($view) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -188,14 +208,16 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
     `by` a K x N tile: `acc_m[n] = fma(a_m[k], b[k, n], acc_m[n])` for k = 0, 1, ... in this order; with `valid`, k stays
     below it and the rest of b is not read. `by_transposed` an N x K tile: `acc_m[n] + tree(lane sums over k)`, where lane l of
     `lanes` sums k = l, l + lanes, ... in order and the tree is that of `tile.reduce`; lanes divides K.
-    All rows share one loaded b. A leaf: each target expands it. Refuses: shapes that do not match; b not from `tile.load`.
+    All rows share one loaded b. b may be stored as bf16 or f16: each element is then extended to f32, exactly. A leaf: each
+    target expands it. Refuses: shapes that do not match; b not from `tile.load`; rows and accumulators other than f32.
 
     ```mlir
     %r = tile.dot (%a) by %b into (%acc) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
     %s = tile.dot (%q) by_transposed %k into (%z) {lanes = 8 : i64} : tensor<8xf32>, tensor<64x8xf32>, tensor<64xf32>
+    %h = tile.dot (%a) by %half into (%acc) : tensor<8xf32>, tensor<8x32xbf16>, tensor<32xf32>
     ```
   }];
-  let arguments = (ins Variadic<Tile_Tile1>:$rows, Tile_Tile1:$matrix, Variadic<Tile_Tile1>:$accumulators, Optional<Index>:$valid,
+  let arguments = (ins Variadic<Tile_Tile1>:$rows, Tile_StoredTile:$matrix, Variadic<Tile_Tile1>:$accumulators, Optional<Index>:$valid,
                        UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$lanes);
   let results = (outs Variadic<Tile_Tile1>:$results);
   let hasCustomAssemblyFormat = 1;
@@ -288,15 +310,16 @@ def Tile_ResultOp : Tile_Op<"result"> {
 def Tile_PackedOp : Tile_Op<"packed", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "a weight with its place and packing, after the memory stage";
   let description = [{
-    Row-major where `panel_rows` is 0, else panels (llm.layout). `sources` stacked by rows, or `computed`.
+    Row-major where `panel_rows` is 0, else panels (llm.layout) of `element`, a float or `!llm.group`. `sources` stacked by
+    rows, or `computed`.
 
     ```mlir
-    tile.packed @w 64 x 8 panel_rows 32 offset 0 bytes 2048 {sources = ["layers.0.q"]}
+    tile.packed @w 64 x 8 of f32 panel_rows 32 offset 0 bytes 2048 {sources = ["layers.0.q"]}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$rows, I64Attr:$columns, I64Attr:$panel_rows, I64Attr:$offset,
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$rows, I64Attr:$columns, TypeAttr:$element, I64Attr:$panel_rows, I64Attr:$offset,
                        I64Attr:$bytes, OptionalAttr<StrArrayAttr>:$sources, OptionalAttr<AnyAttr>:$computed);
-  let assemblyFormat = "$sym_name $rows `x` $columns `panel_rows` $panel_rows `offset` $offset `bytes` $bytes attr-dict";
+  let assemblyFormat = "$sym_name $rows `x` $columns `of` $element `panel_rows` $panel_rows `offset` $offset `bytes` $bytes attr-dict";
 }
 
 def Tile_PlacedCacheOp : Tile_Op<"placed_cache", [Symbol, HasParent<"::mlir::ModuleOp">]> {

@@ -30,7 +30,8 @@ struct PlaceWeightsPass : llmc::impl::PlaceWeightsPassBase<PlaceWeightsPass> {
       int64_t bytes = int64_t(type.getBytes());
       auto i64 = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
       tile::PackedOp::create(builder, weight.getLoc(), weight.getSymNameAttr(), i64(type.getRows()),
-                             i64(type.getColumns()), i64(type.getLayout().getPanelRows()),
+                             i64(type.getColumns()), TypeAttr::get(type.getElementType()),
+                             i64(type.getLayout().getPanelRows()),
                              i64(offset), i64(bytes), weight.getSourcesAttr(),
                              weight.getComputedAttr());
       offset = (offset + bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -47,7 +48,8 @@ struct PlaceWeightsPass : llmc::impl::PlaceWeightsPassBase<PlaceWeightsPass> {
       OpBuilder builder(cache);
       llm::KVCacheType type = cache.getType();
       auto kv = tile::KVType::get(&getContext(), type.getHeads(), type.getKey(), type.getValue(),
-                                  type.getLayout() == llm::KVLayout::TokenMajor, block);
+                                  type.getLayout() == llm::KVLayout::TokenMajor, block,
+                                  type.getElement());
       tile::PlacedCacheOp::create(builder, cache.getLoc(), cache.getSymNameAttr(),
                                   TypeAttr::get(kv), builder.getI64IntegerAttr(offset));
       offset += int64_t(type.getKeyBytes() + type.getValueBytes());

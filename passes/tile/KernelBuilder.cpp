@@ -10,11 +10,6 @@ using namespace llmc::tiles;
 
 int64_t tiles::powerOfTwoAbove(int64_t n) { return int64_t(llvm::PowerOf2Ceil(uint64_t(n))); }
 
-tile::ViewType tiles::viewOf(Type tensor) {
-  auto type = cast<RankedTensorType>(tensor);
-  return tile::ViewType::get(type.getContext(), type.getShape(), type.getElementType());
-}
-
 int64_t tiles::columnsBefore(OpResult part) {
   int64_t columns = 0;
   for (Value before : part.getOwner()->getResults().take_front(part.getResultNumber()))
@@ -61,9 +56,14 @@ Value KernelBuilder::weight(FlatSymbolRefAttr symbol) {
       return argument;
   WeightType type = lookupWeight(region, symbol).getType();
   SmallVector<int64_t> shape(type.getShape());
-  if (int64_t panel = type.getLayout().getPanelRows())
+  Type element = type.getElementType();
+  if (int64_t panel = type.getLayout().getPanelRows(); panel && type.getGroups()) {
+    shape = {int64_t(llvm::divideCeil(type.getRows(), panel)),
+             type.getColumns() / GroupType::kGroup, type.getGroups().getBlockBytes(panel) / 4};
+    element = body.getI32Type();
+  } else if (panel)
     shape = {int64_t(llvm::divideCeil(type.getRows(), panel)), type.getColumns(), panel};
-  auto view = tile::ViewType::get(body.getContext(), shape, type.getElementType());
+  auto view = tile::ViewType::get(body.getContext(), shape, element);
   Value argument = parameter(tile::WeightOp::create(graph, loc, view, symbol), view);
   symbols.push_back({symbol, argument});
   return argument;
@@ -77,7 +77,7 @@ Value KernelBuilder::cache(FlatSymbolRefAttr symbol, KVCacheType type) {
   for (auto cache : region->getParentOfType<ModuleOp>().getOps<CacheOp>())
     block += int64_t(cache.getType().getKeyBytes() + cache.getType().getValueBytes());
   auto kv = tile::KVType::get(body.getContext(), type.getHeads(), type.getKey(), type.getValue(),
-                              type.getLayout() == KVLayout::TokenMajor, block);
+                              type.getLayout() == KVLayout::TokenMajor, block, type.getElement());
   Value argument = parameter(tile::CacheOp::create(graph, loc, kv, symbol), kv);
   symbols.push_back({symbol, argument});
   return argument;
@@ -88,7 +88,7 @@ Value KernelBuilder::output(Value yielded) {
   for (auto [value, result] : llvm::zip(yield->getOperands(), region.getResults()))
     if (value == yielded) {
       launch.replaced.push_back(result);
-      launch.results.push_back(result.getType());
+      launch.results.push_back(storedAs(result.getType()));
       break;
     }
   outputs.push_back(kernel.getBody().addArgument(viewOf(yielded.getType()), loc));
@@ -134,6 +134,14 @@ Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value v
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
   return tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view, indices,
                               valid);
+}
+
+Value KernelBuilder::reinterpret(Value view, Type element) {
+  auto type = cast<tile::ViewType>(view.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = shape.back() * type.getElementBytes() * 8 / element.getIntOrFloatBitWidth();
+  auto as = tile::ViewType::get(body.getContext(), shape, element);
+  return tile::ReinterpretOp::create(body, loc, as, view);
 }
 
 Value KernelBuilder::loadScalar(Value view, ValueRange indices) {

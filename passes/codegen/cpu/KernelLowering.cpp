@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -94,6 +95,10 @@ LogicalResult KernelLowering::lower(Operation *op) {
       .Case([&](LoadOp load) { return lowerLoad(load); })
       .Case([&](StoreOp store) { return lowerStore(store); })
       .Case([&](KVChunkOp chunk) { return lowerKVChunk(chunk), success(); })
+      .Case([&](ReinterpretOp view) {
+        values.map(view.getResult(), lookup(view.getView()));
+        return success();
+      })
       .Case([&](BroadcastOp broadcast) { return lowerBroadcast(broadcast), success(); })
       .Case([&](IotaOp iota) { return lowerIota(iota), success(); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce), success(); })
@@ -113,6 +118,19 @@ static bool isStructure(Operation *op) {
   return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op);
 }
 
+static bool isStored16(Type type) {
+  return getElementTypeOrSelf(type).isBF16() || getElementTypeOrSelf(type).isF16();
+}
+
+/// Numbers of 16 bits are moved and converted; arithmetic on them would round otherwise on each
+/// level.
+static bool computesIn16(Operation *op) {
+  bool moves = isStructure(op) || isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp,
+                                      arith::SelectOp, arith::ConstantOp>(op);
+  return !moves && (llvm::any_of(op->getOperandTypes(), isStored16) ||
+                    llvm::any_of(op->getResultTypes(), isStored16));
+}
+
 /// Ops of arith, math and scf mean the same on vectors as on tiles: the same op, on converted
 /// types.
 LogicalResult KernelLowering::lowerByCloning(Operation *op) {
@@ -127,6 +145,12 @@ LogicalResult KernelLowering::lowerByCloning(Operation *op) {
       fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
     return refuse(op) << "found fastmath flags, expected none: they would let the same sum give "
                          "other bits elsewhere";
+  if (computesIn16(op))
+    return refuse(op) << "found arithmetic on bf16 or f16, expected arith.extf before it and "
+                         "arith.truncf after it";
+  if (auto rounding = dyn_cast<arith::TruncFOp>(op); rounding && rounding.getRoundingmode())
+    return refuse(op) << "found a rounding mode, expected none: numbers are rounded to nearest "
+                         "even";
   OperationState state(loc, op->getName());
   state.attributes = op->getAttrs();
   for (Value operand : op->getOperands())

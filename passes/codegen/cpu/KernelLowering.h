@@ -45,6 +45,8 @@ private:
   // LowerMemory.cpp: views, the step, pages.
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
+  mlir::Value loadPrefix(mlir::VectorType type, mlir::Value place, mlir::Value valid);
+  void storePrefix(mlir::Value vector, mlir::Value place, mlir::Value valid);
   void lowerExtent(tile::ExtentOp op);
   void lowerStepRead(tile::StepReadOp op);
   void lowerKVChunk(tile::KVChunkOp op);
@@ -55,6 +57,7 @@ private:
   mlir::Value load(mlir::Type type, mlir::Value pointer, bool invariant = false);
   void store(mlir::Value value, mlir::Value pointer);
   mlir::Value stepField(size_t offset, mlir::Type type);
+  mlir::Value withType(mlir::Type type, mlir::Value value);
   mlir::Value clampedCount(mlir::Value valid, int64_t width);
   mlir::Value prefixMask(mlir::Value valid, int64_t width);
   mlir::Value stackBuffer(int64_t elements);
@@ -85,6 +88,7 @@ private:
   void lowerDotByTransposed(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows);
   Values sumOverK(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows,
                   llvm::ArrayRef<int64_t> widths, Values sums);
+  mlir::Value loadExtended(mlir::Type element, int64_t width, mlir::Value pointer);
   Values laneSums(tile::DotOp op, mlir::Value matrix, mlir::Value row, int64_t count);
   mlir::Value rowAddress(tile::DotOp op, mlir::Value row);
   static bool readsInPlace(tile::LoadOp load, tile::DotOp dot);

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/codegen/cpu/KernelLowering.h"
 
 using namespace mlir;
@@ -56,12 +57,25 @@ Value KernelLowering::rowAddress(DotOp op, Value row) {
   return buffer;
 }
 
+static Type matrixElement(DotOp op) { return getElementTypeOrSelf(op.getMatrix().getType()); }
+
+/// Some elements of the matrix, as f32.
+Value KernelLowering::loadExtended(Type element, int64_t width, Value pointer) {
+  Value stored = load(vectorOf(width, element), pointer);
+  if (element.isF32())
+    return stored;
+  return arith::ExtFOp::create(builder, loc, vectorOf(width, builder.getF32Type()), stored);
+}
+
 LogicalResult KernelLowering::lowerDot(DotOp op) {
   auto matrix = op.getMatrix().getDefiningOp<LoadOp>();
-  const Value kinds[] = {op.getRows().front(), op.getMatrix(), op.getAccumulators().front()};
-  for (Value operand : kinds)
-    if (!cast<RankedTensorType>(operand.getType()).getElementType().isF32())
+  const Value computed[] = {op.getRows().front(), op.getAccumulators().front()};
+  for (Value operand : computed)
+    if (!getElementTypeOrSelf(operand.getType()).isF32())
       return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
+  if (!isa<FloatType>(matrixElement(op)))
+    return refuse(op) << "found " << matrix.getResult().getType()
+                      << ", expected elements of type f32, bf16 or f16";
   if (!isUnchangedUntil(matrix, op)) {
     InFlightDiagnostic error =
         refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
@@ -111,7 +125,7 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
         for (auto [r, width] : llvm::enumerate(widths))
           inits.push_back(
               slice(lookup(op.getAccumulators()[row]), (first + int64_t(r)) * lanes, width));
-      Values done = sumOverK(op, offsetBy(matrix, builder.getF32Type(), first * lanes), someRows,
+      Values done = sumOverK(op, offsetBy(matrix, matrixElement(op), first * lanes), someRows,
                              widths, inits);
       for (auto [i, sum] : llvm::enumerate(done))
         sums[firstRow + int64_t(i / widths.size())].push_back(sum);
@@ -125,12 +139,13 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
 /// what is left.
 KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRange rows,
                                                 ArrayRef<int64_t> widths, Values sums) {
-  Type f32 = builder.getF32Type();
+  Type f32 = builder.getF32Type(), stored = matrixElement(op);
   int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0),
           stride = lineStride(op);
   auto addSteps = [&](Value k, int64_t offset, int64_t steps, Values sums) {
     Value line =
-        k ? offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, k, index(stride))) : matrix;
+        k ? offsetBy(matrix, stored, arith::MulIOp::create(builder, loc, k, index(stride)))
+          : matrix;
     Values elements;
     for (Value row : rows)
       elements.push_back(k ? offsetBy(row, f32, k) : row);
@@ -141,7 +156,7 @@ KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRan
       int64_t column = 0;
       for (auto [piece, width] : llvm::enumerate(widths)) {
         VectorType type = vectorOf(width, f32);
-        Value b = load(type, offsetBy(line, f32, i * stride + column));
+        Value b = loadExtended(stored, width, offsetBy(line, stored, i * stride + column));
         column += width;
         for (auto [row, scalar] : llvm::enumerate(scalars)) {
           Value &sum = sums[row * widths.size() + piece];
@@ -175,7 +190,7 @@ KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRan
 /// Some lines of the matrix at a time, each with its own lanes; their trees are then summed
 /// together.
 void KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ValueRange rows) {
-  Type f32 = builder.getF32Type();
+  Type f32 = builder.getF32Type(), stored = matrixElement(op);
   int64_t lines = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0),
           lanes = op.getLanes();
   int64_t registers = llvm::divideCeil(lanes, int64_t(level.lanes()));
@@ -192,7 +207,7 @@ void KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ValueRange row
     builder.setInsertionPointToStart(loop.getBody());
     Value n = loop.getInductionVar();
     Value line =
-        offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, n, index(lineStride(op))));
+        offsetBy(matrix, stored, arith::MulIOp::create(builder, loc, n, index(lineStride(op))));
     for (auto [row, sum] : llvm::zip(rows, sums))
       store(sumRows(laneSums(op, line, row, together)), offsetBy(sum, f32, n));
   }
@@ -206,7 +221,7 @@ void KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ValueRange row
 /// lanes[line][l] = sum over k = l, l + lanes, ... of row[k] * matrix[line, k], for `count` lines
 /// from `matrix` on.
 KernelLowering::Values KernelLowering::laneSums(DotOp op, Value matrix, Value row, int64_t count) {
-  Type f32 = builder.getF32Type();
+  Type f32 = builder.getF32Type(), stored = matrixElement(op);
   int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0),
           stride = lineStride(op);
   int64_t lanes = op.getLanes(), vectors = depth / lanes;
@@ -214,9 +229,10 @@ KernelLowering::Values KernelLowering::laneSums(DotOp op, Value matrix, Value ro
   auto addVectors = [&](Value line, Value row, int64_t first, int64_t steps, Values sums) {
     for (int64_t i = first; i < first + steps; ++i) {
       Value a = load(type, offsetBy(row, f32, i * lanes));
-      for (int64_t n = 0; n < count; ++n)
-        sums[n] = math::FmaOp::create(
-            builder, loc, a, load(type, offsetBy(line, f32, n * stride + i * lanes)), sums[n]);
+      for (int64_t n = 0; n < count; ++n) {
+        Value b = loadExtended(stored, lanes, offsetBy(line, stored, n * stride + i * lanes));
+        sums[n] = math::FmaOp::create(builder, loc, a, b, sums[n]);
+      }
     }
     return sums;
   };
@@ -230,7 +246,7 @@ KernelLowering::Values KernelLowering::laneSums(DotOp op, Value matrix, Value ro
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value k = loop.getInductionVar();
-    Values next = addVectors(offsetBy(matrix, f32, k), offsetBy(row, f32, k), 0, kUnroll,
+    Values next = addVectors(offsetBy(matrix, stored, k), offsetBy(row, f32, k), 0, kUnroll,
                              Values(loop.getRegionIterArgs()));
     scf::YieldOp::create(builder, loc, next);
   }

@@ -4,6 +4,8 @@
 #include "llmc/abi.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/codegen/cpu/KernelLowering.h"
 #include <cstddef>
 
@@ -13,7 +15,26 @@ using namespace llmc::tile;
 
 /// Views promise the alignment of an element, no more; unaligned vector loads cost nothing where
 /// they stay in a cache line.
-static constexpr unsigned kAlignment = 4;
+static unsigned alignmentOf(Type vector) {
+  return getElementTypeOrSelf(vector).getIntOrFloatBitWidth() / 8;
+}
+
+/// How numbers travel through masks and shuffles: LLVM takes bf16 apart there, through a library.
+static Type movedAs(Type type) {
+  if (!getElementTypeOrSelf(type).isBF16())
+    return type;
+  Type i16 = IntegerType::get(type.getContext(), 16);
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.clone(i16) : i16;
+}
+
+/// A count that is known here.
+static std::optional<int64_t> constantCount(Value valid, int64_t width) {
+  APInt count;
+  if (!matchPattern(valid, m_ConstantInt(&count)))
+    return std::nullopt;
+  return std::clamp<int64_t>(count.getSExtValue(), 0, width);
+}
 
 Value KernelLowering::offsetBy(Value pointer, Type element, Value offset) {
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer,
@@ -31,14 +52,14 @@ Value KernelLowering::offsetBy(Value pointer, Type element, int64_t offset) {
 
 /// `invariant`: nothing writes there while the kernel runs (the descriptor, the tables).
 Value KernelLowering::load(Type type, Value pointer, bool invariant) {
-  unsigned alignment = isa<VectorType>(type) ? kAlignment : 0;
+  unsigned alignment = isa<VectorType>(type) ? alignmentOf(type) : 0;
   return LLVM::LoadOp::create(builder, loc, type, pointer, alignment, /*isVolatile=*/false,
                               /*isNonTemporal=*/false, invariant);
 }
 
 void KernelLowering::store(Value value, Value pointer) {
   LLVM::StoreOp::create(builder, loc, value, pointer,
-                        isa<VectorType>(value.getType()) ? kAlignment : 0);
+                        isa<VectorType>(value.getType()) ? alignmentOf(value.getType()) : 0);
 }
 
 Value KernelLowering::addressOf(ViewType view, Value base, ValueRange indices) {
@@ -79,12 +100,19 @@ Value KernelLowering::prefixMask(Value valid, int64_t width) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iota, bound);
 }
 
+Value KernelLowering::withType(Type type, Value value) {
+  return value.getType() == type
+             ? value
+             : arith::BitcastOp::create(builder, loc, type, value).getResult();
+}
+
 LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   auto tile = dyn_cast<RankedTensorType>(op.getResult().getType());
   if (!tile && op.getValid())
     return refuse(op) << "found valid on one element, expected a tile";
   if (!tile) {
-    values.map(op.getResult(), load(op.getResult().getType(), addressOf(op)));
+    Type type = op.getResult().getType();
+    values.map(op.getResult(), withType(type, load(movedAs(type), addressOf(op))));
     return success();
   }
   if (tile.getRank() == 2) // read by its dot
@@ -98,15 +126,40 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   FailureOr<Type> type = convertType(op, tile);
   if (failed(type))
     return failure();
-  Value loaded;
-  if (op.getValid())
-    loaded = LLVM::MaskedLoadOp::create(
-        builder, loc, *type, addressOf(op), prefixMask(lookup(op.getValid()), tile.getDimSize(0)),
-        zeros(*type), builder.getI32IntegerAttr(kAlignment), /*nontemporal=*/nullptr);
-  else
-    loaded = load(*type, addressOf(op));
-  values.map(op.getResult(), loaded);
+  Type moved = movedAs(*type);
+  Value loaded = op.getValid()
+                     ? loadPrefix(cast<VectorType>(moved), addressOf(op), op.getValid())
+                     : load(moved, addressOf(op));
+  values.map(op.getResult(), withType(*type, loaded));
   return success();
+}
+
+/// Few machines mask elements of 16 bits: a count known here makes a shorter load of them instead.
+Value KernelLowering::loadPrefix(VectorType type, Value place, Value valid) {
+  int64_t width = type.getDimSize(0);
+  std::optional<int64_t> count = constantCount(valid, width);
+  if (!count || alignmentOf(type) != 2)
+    return LLVM::MaskedLoadOp::create(
+        builder, loc, type, place, prefixMask(lookup(valid), width), zeros(type),
+        builder.getI32IntegerAttr(alignmentOf(type)), /*nontemporal=*/nullptr);
+  if (*count == 0)
+    return zeros(type);
+  Value prefix = load(vectorOf(*count, type.getElementType()), place);
+  SmallVector<int64_t> lanes;
+  for (int64_t i = 0; i < width; ++i)
+    lanes.push_back(std::min(i, *count));
+  return vector::ShuffleOp::create(builder, loc, prefix, zeros(prefix.getType()), lanes);
+}
+
+void KernelLowering::storePrefix(Value vector, Value place, Value valid) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t width = type.getDimSize(0);
+  std::optional<int64_t> count = constantCount(valid, width);
+  if (!count || alignmentOf(type) != 2)
+    LLVM::MaskedStoreOp::create(builder, loc, vector, place, prefixMask(lookup(valid), width),
+                                alignmentOf(type));
+  else if (*count > 0)
+    store(slice(vector, 0, *count), place);
 }
 
 LogicalResult KernelLowering::lowerStore(StoreOp op) {
@@ -115,13 +168,11 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
     indices.push_back(lookup(position));
   Value value = lookup(op.getValue()),
         place = addressOf(op.getView().getType(), lookup(op.getView()), indices);
-  auto vector = dyn_cast<VectorType>(value.getType());
-  if (op.getValid() && !vector)
+  value = withType(movedAs(value.getType()), value);
+  if (op.getValid() && !isa<VectorType>(value.getType()))
     return refuse(op) << "found valid on one element, expected a tile";
   if (op.getValid())
-    LLVM::MaskedStoreOp::create(builder, loc, value, place,
-                                prefixMask(lookup(op.getValid()), vector.getDimSize(0)),
-                                kAlignment);
+    storePrefix(value, place, op.getValid());
   else
     store(value, place);
   return success();
@@ -205,7 +256,7 @@ void KernelLowering::lowerKVChunk(KVChunkOp op) {
   Value base = offsetBy(lookup(op.getKv()), i8,
                         arith::MulIOp::create(builder, loc, block, index(kv.getBlock())));
   base = offsetBy(base, i8, key ? 0 : kv.getKeyBytes());
-  values.map(op.getResult(), offsetBy(base, builder.getF32Type(),
+  values.map(op.getResult(), offsetBy(base, kv.getElement(),
                                       arith::MulIOp::create(builder, loc, lookup(op.getHead()),
                                                             index(headElements))));
 }

@@ -79,6 +79,7 @@ static LogicalResult expandMath(LLVM::LLVMFuncOp function) {
   populateMathPolynomialApproximationPatterns(
       patterns, [](StringRef name) { return name == "math.tanh" || name == "math.erf"; });
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateExpandBFloat16Patterns(patterns); // the CPU's own conversions flush subnormals
   return applyPatternsGreedily(function, std::move(patterns));
 }
 

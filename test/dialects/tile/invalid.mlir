@@ -34,7 +34,7 @@ tile.kernel @inner_dynamic(%step: !tile.step, %x: !tile.view<8x?xf32>) { tile.re
 
 // -----
 
-// expected-error @+1 {{view element expected f32 or i32, found 'f64'}}
+// expected-error @+1 {{view element expected f32, bf16, f16 or i32, found 'f64'}}
 tile.kernel @wide_element(%step: !tile.step, %x: !tile.view<8xf64>) { tile.return }
 
 // -----
@@ -51,6 +51,17 @@ tile.kernel @no_heads(%step: !tile.step, %x: !tile.kv<heads = 0, key = 8, value 
 
 // expected-error @+1 {{a chunk block of 64 bytes does not hold this cache, expected at least 4096}}
 tile.kernel @small_block(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 64>) { tile.return }
+
+// -----
+
+// expected-error @+1 {{cache element expected f32 or bf16, found 'f16'}}
+tile.kernel @cache_element(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096, element = f16>) { tile.return }
+
+// -----
+
+// Two bytes an element, not four.
+// expected-error @+1 {{a chunk block of 2047 bytes does not hold this cache, expected at least 2048}}
+tile.kernel @small_bf16_block(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2047, element = bf16>) { tile.return }
 
 // -----
 
@@ -149,6 +160,26 @@ tile.kernel @chunk(%step: !tile.step, %kv: !kv) {
 
 // -----
 
+!kv = !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16>
+tile.kernel @chunk_element(%step: !tile.step, %kv: !kv) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'tile.kv_chunk' op expects elements of type 'bf16', found 'f32'}}
+  %k = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @stored_element(%step: !tile.step, %x: !tile.view<8xbf16>) {
+  %c0 = arith.constant 0 : index
+  %a = arith.constant dense<1.0> : tensor<8xf32>
+  // expected-error @+1 {{'tile.store' op expects elements of type 'bf16', found 'f32'}}
+  tile.store %a, %x[%c0] : tensor<8xf32>, !tile.view<8xbf16>
+  tile.return
+}
+
+// -----
+
 //===--- Tiles ---------------------------------------------------------------------------------------------------------===//
 
 tile.kernel @broadcast(%step: !tile.step, %x: !tile.view<8xf32>) {
@@ -224,6 +255,19 @@ tile.kernel @dot_computed_matrix(%step: !tile.step, %x: !tile.view<8xf32>) {
   %acc = arith.constant dense<0.0> : tensor<32xf32>
   // expected-error @+1 {{'tile.dot' op expects its matrix straight from tile.load}}
   %r = tile.dot (%a) by %b into (%acc) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
+  tile.return
+}
+
+// -----
+
+// Only the matrix may be stored in 16 bits.
+tile.kernel @dot_stored_row(%step: !tile.step, %x: !tile.view<8xbf16>, %w: !tile.view<8x32xbf16>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xbf16> -> tensor<8xbf16>
+  %b = tile.load %w[%c0, %c0] : !tile.view<8x32xbf16> -> tensor<8x32xbf16>
+  %acc = arith.constant dense<0.0> : tensor<32xf32>
+  // expected-error @+1 {{'tile.dot' op operand #0 must be variadic of statically shaped tensor of 32-bit float or 32-bit signless integer values, but got 'tensor<8xbf16>'}}
+  %r = tile.dot (%a) by %b into (%acc) : tensor<8xbf16>, tensor<8x32xbf16>, tensor<32xf32>
   tile.return
 }
 

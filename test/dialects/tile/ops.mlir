@@ -3,8 +3,8 @@
 //
 // RUN: llmc-opt %s | llmc-opt | FileCheck %s
 
-// CHECK: tile.packed @w 64 x 8 panel_rows 32 offset 0 bytes 2048 {sources = ["layers.0.q"]}
-tile.packed @w 64 x 8 panel_rows 32 offset 0 bytes 2048 {sources = ["layers.0.q"]}
+// CHECK: tile.packed @w 64 x 8 of f32 panel_rows 32 offset 0 bytes 2048 {sources = ["layers.0.q"]}
+tile.packed @w 64 x 8 of f32 panel_rows 32 offset 0 bytes 2048 {sources = ["layers.0.q"]}
 // CHECK: tile.placed_cache @layers.0.kv : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> offset 0
 tile.placed_cache @layers.0.kv : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> offset 0
 
@@ -35,7 +35,8 @@ tile.kernel @step(%step: !tile.step) {
 }
 
 // CHECK-LABEL: tile.kernel @memory
-tile.kernel @memory(%step: !tile.step, %x: !tile.view<?x8xf32>, %y: !tile.view<?x8xf32>) {
+tile.kernel @memory(%step: !tile.step, %x: !tile.view<?x8xf32>, %y: !tile.view<?x8xf32>, %half: !tile.view<?x8xbf16>,
+                    %other: !tile.view<8xf16>) {
   %r = tile.program_id line
   %c0 = arith.constant 0 : index
   %n = arith.constant 5 : index
@@ -46,12 +47,21 @@ tile.kernel @memory(%step: !tile.step, %x: !tile.view<?x8xf32>, %y: !tile.view<?
   %s = tile.load %x[%r, %c0] : !tile.view<?x8xf32> -> f32
   // CHECK: tile.store {{.*}} valid %{{.*}} : tensor<8xf32>, <?x8xf32>
   tile.store %a, %y[%r, %c0] valid %n : tensor<8xf32>, !tile.view<?x8xf32>
+  // CHECK: tile.load {{.*}} : <?x8xbf16> -> tensor<8xbf16>
+  %h = tile.load %half[%r, %c0] : !tile.view<?x8xbf16> -> tensor<8xbf16>
+  %e = arith.extf %h : tensor<8xbf16> to tensor<8xf32>
+  %o = arith.truncf %e : tensor<8xf32> to tensor<8xf16>
+  // CHECK: tile.store {{.*}} : tensor<8xf16>, <8xf16>
+  tile.store %o, %other[%c0] : tensor<8xf16>, !tile.view<8xf16>
+  // CHECK: tile.load {{.*}} : <8xf16> -> f16
+  %f = tile.load %other[%c0] : !tile.view<8xf16> -> f16
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @chunks
 tile.kernel @chunks(%step: !tile.step, %kv: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096>,
-                    %wide: !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192>) {
+                    %wide: !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192>,
+                    %narrow: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16>) {
   %s = tile.program_id line
   %c = arith.constant 0 : index
   %h = arith.constant 0 : index
@@ -60,6 +70,8 @@ tile.kernel @chunks(%step: !tile.step, %kv: !tile.kv<heads = 1, key = 8, value =
   // Token-major: one token's heads lie side by side.
   // CHECK: tile.kv_chunk value %{{.*}} -> <64x4xf32, strides = [8, 1]>
   %v = tile.kv_chunk value %wide, %step[%s, %c, %h] : !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192> -> !tile.view<64x4xf32, strides = [8, 1]>
+  // CHECK: tile.kv_chunk key %{{.*}} : <heads = 1, {{.*}}, element = bf16> -> <64x8xbf16>
+  %n = tile.kv_chunk key %narrow, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16> -> !tile.view<64x8xbf16>
   tile.return
 }
 
@@ -73,7 +85,8 @@ tile.kernel @elements(%step: !tile.step, %x: !tile.view<8xf32>) {
 }
 
 // CHECK-LABEL: tile.kernel @tiles
-tile.kernel @tiles(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x32xf32>, %keys: !tile.view<64x8xf32>) {
+tile.kernel @tiles(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x32xf32>, %keys: !tile.view<64x8xf32>,
+                   %stored: !tile.view<8x32xbf16>) {
   %c0 = arith.constant 0 : index
   %one = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
   // CHECK: tile.iota : tensor<64xi32>
@@ -94,6 +107,9 @@ tile.kernel @tiles(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x32
   %z = arith.constant dense<0.0> : tensor<64xf32>
   // CHECK: tile.dot (%{{.*}}) by_transposed %{{.*}} into (%{{.*}}) {lanes = 8 : i64} : tensor<8xf32>, tensor<64x8xf32>, tensor<64xf32>
   %s = tile.dot (%q) by_transposed %k into (%z) {lanes = 8 : i64} : tensor<8xf32>, tensor<64x8xf32>, tensor<64xf32>
+  %half = tile.load %stored[%c0, %c0] : !tile.view<8x32xbf16> -> tensor<8x32xbf16>
+  // CHECK: tile.dot (%{{.*}}) by %{{.*}} into (%{{.*}}) : tensor<8xf32>, tensor<8x32xbf16>, tensor<32xf32>
+  %h = tile.dot (%a) by %half into (%acc) : tensor<8xf32>, tensor<8x32xbf16>, tensor<32xf32>
   tile.return
 }
 

@@ -57,10 +57,23 @@ std::string compile(const std::string &source, const CompileOptions &options, st
   return text;
 }
 
-CompiledKernels::CompiledKernels(const std::string &source) {
+std::vector<std::string> levelsHere() {
+  std::string error;
+  std::optional<CpuLevel> native = parseCpuLevel("native", error);
+  std::vector<std::string> names;
+  for (llvm::StringRef name : cpuLevelNames())
+    if (std::optional<CpuLevel> level = parseCpuLevel(name, error);
+        level && native && !(level->features & ~native->features))
+      names.push_back(name.str());
+  return names;
+}
+
+CompiledKernels::CompiledKernels(const std::string &source, const std::string &level) {
   step.struct_size = sizeof(step);
   step.n_rows = step.n_sequences = step.page_chunks = 1;
-  std::string object = compile(source, {});
+  CompileOptions options;
+  options.level = level;
+  std::string object = compile(source, options);
   if (object.empty()) {
     ADD_FAILURE() << "no object for " << source;
     return;

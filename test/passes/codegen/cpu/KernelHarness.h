@@ -13,8 +13,8 @@ namespace llmc::cpu::test {
 
 class CompiledKernels {
 public:
-  /// Compiles `source` for this machine, or reports a test failure.
-  explicit CompiledKernels(const std::string &source);
+  /// Compiles `source` for a level that this machine has, or reports a test failure.
+  explicit CompiledKernels(const std::string &source, const std::string &level = "native");
   ~CompiledKernels();
 
   /// Runs programs [begin, end) of the kernel on `operands`.
@@ -37,6 +37,9 @@ struct CompileOptions {
 /// What `source` becomes, or an empty string and the diagnostics in `errors`.
 std::string compile(const std::string &source, const CompileOptions &options,
                     std::string *errors = nullptr);
+
+/// Every level whose code can run here, "native" last.
+std::vector<std::string> levelsHere();
 
 /// Numbers from -1 to 1, the same on every run.
 std::vector<float> randomFloats(size_t count, unsigned seed);

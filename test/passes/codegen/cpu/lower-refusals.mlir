@@ -78,3 +78,40 @@ tile.kernel @no_other_dialect(%step: !tile.step, %x: !tile.view<8xf32>) {
   tile.return
 }
 func.func private @f()
+
+// -----
+
+tile.kernel @no_integer_matrix(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x8xi32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  %b = tile.load %w[%c0, %c0] : !tile.view<8x8xi32> -> tensor<8x8xi32>
+  // expected-error@+1 {{found 'tensor<8x8xi32>', expected elements of type f32, bf16 or f16}}
+  %s = tile.dot (%a) by %b into (%zero) : tensor<8xf32>, tensor<8x8xi32>, tensor<8xf32>
+  tile.store %s, %x[%c0] : tensor<8xf32>, !tile.view<8xf32>
+  tile.return
+}
+
+// -----
+
+// 16 bits are for storing: levels would round such sums differently.
+
+tile.kernel @no_arithmetic_in_16_bits(%step: !tile.step, %x: !tile.view<8xbf16>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xbf16> -> tensor<8xbf16>
+  // expected-error@+1 {{found arithmetic on bf16 or f16, expected arith.extf before it and arith.truncf after it}}
+  %b = arith.addf %a, %a : tensor<8xbf16>
+  tile.store %b, %x[%c0] : tensor<8xbf16>, !tile.view<8xbf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_rounding_mode(%step: !tile.step, %x: !tile.view<8xf32>, %y: !tile.view<8xbf16>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  // expected-error@+1 {{found a rounding mode, expected none: numbers are rounded to nearest even}}
+  %b = arith.truncf %a toward_zero : tensor<8xf32> to tensor<8xbf16>
+  tile.store %b, %y[%c0] : tensor<8xbf16>, !tile.view<8xbf16>
+  tile.return
+}

@@ -1,0 +1,84 @@
+// RUN: llmc-opt %s --llmc-lower-tile-to-cpu="level=x86-64-v4+vnni+bf16" | FileCheck %s
+// RUN: llmc-opt %s --llmc-lower-tile-to-cpu="level=x86-64-v4+vnni+bf16" --llmc-lower-kernels-to-llvm | FileCheck %s --check-prefix=LLVM
+
+// Each element of the matrix is extended where it is loaded; sums stay f32. No instruction that multiplies bf16 is used: its
+// sums have another order.
+
+// CHECK-LABEL: llvm.func hidden @dot
+// CHECK: %[[B:.*]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xbf16>
+// CHECK: %[[E:.*]] = arith.extf %[[B]] : vector<16xbf16> to vector<16xf32>
+// CHECK: math.fma %{{.*}}, %[[E]], %{{.*}} : vector<16xf32>
+// LLVM-LABEL: llvm.func hidden @dot
+// LLVM-NOT: llvm.fpext
+// LLVM-NOT: llvm.x86
+// LLVM: llvm.return
+tile.kernel @dot(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x32xbf16>, %y: !tile.view<32xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<32xf32>
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  %b = tile.load %w[%c0, %c0] : !tile.view<8x32xbf16> -> tensor<8x32xbf16>
+  %s = tile.dot (%a) by %b into (%zero) : tensor<8xf32>, tensor<8x32xbf16>, tensor<32xf32>
+  tile.store %s, %y[%c0] : tensor<32xf32>, !tile.view<32xf32>
+  tile.return
+}
+
+// bf16 travels as integers, and is rounded by integer arithmetic: the machine's own conversion flushes subnormals. A count that
+// is known shortens the store.
+
+// CHECK-LABEL: llvm.func hidden @round
+// CHECK: %[[R:.*]] = arith.truncf %{{.*}} : vector<8xf32> to vector<8xbf16>
+// CHECK: %[[I:.*]] = arith.bitcast %[[R]] : vector<8xbf16> to vector<8xi16>
+// CHECK: %[[FIVE:.*]] = vector.shuffle %[[I]], %[[I]] [0, 1, 2, 3, 4]
+// CHECK: llvm.store %[[FIVE]], %{{.*}} {alignment = 2 : i64} : vector<5xi16>, !llvm.ptr
+// LLVM-LABEL: llvm.func hidden @round
+// LLVM-NOT: llvm.fptrunc
+// LLVM: llvm.return
+tile.kernel @round(%step: !tile.step, %x: !tile.view<8xf32>, %y: !tile.view<8xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  %b = arith.truncf %a : tensor<8xf32> to tensor<8xbf16>
+  tile.store %b, %y[%c0] valid %c5 : tensor<8xbf16>, !tile.view<8xbf16>
+  tile.return
+}
+
+// A count that is not known masks, in 16-bit integers.
+
+// CHECK-LABEL: llvm.func hidden @masked
+// CHECK: llvm.intr.masked.load {{.*}} {alignment = 2 : i32} : (!llvm.ptr, vector<8xi1>, vector<8xi16>) -> vector<8xi16>
+tile.kernel @masked(%step: !tile.step, %x: !tile.view<8xbf16>, %y: !tile.view<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tile.extent rows %step
+  %a = tile.load %x[%c0] valid %n : !tile.view<8xbf16> -> tensor<8xbf16>
+  %b = arith.extf %a : tensor<8xbf16> to tensor<8xf32>
+  tile.store %b, %y[%c0] : tensor<8xf32>, !tile.view<8xf32>
+  tile.return
+}
+
+// f16 has instructions, exact ones.
+
+// LLVM-LABEL: llvm.func hidden @half
+// LLVM: llvm.fpext {{.*}} : vector<8xf16> to vector<8xf32>
+// LLVM: llvm.fptrunc {{.*}} : vector<8xf32> to vector<8xf16>
+tile.kernel @half(%step: !tile.step, %x: !tile.view<8xf16>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xf16> -> tensor<8xf16>
+  %b = arith.extf %a : tensor<8xf16> to tensor<8xf32>
+  %c = arith.truncf %b : tensor<8xf32> to tensor<8xf16>
+  tile.store %c, %x[%c0] : tensor<8xf16>, !tile.view<8xf16>
+  tile.return
+}
+
+// Chunks of a bf16 cache: values after two bytes a key, heads counted in elements.
+
+// CHECK-LABEL: llvm.func hidden @chunk
+// CHECK: llvm.mlir.constant(2048 : i64)
+// CHECK: llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, bf16
+!kv = !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = false, block = 3072, element = bf16>
+tile.kernel @chunk(%step: !tile.step, %kv: !kv, %y: !tile.view<4xbf16>) {
+  %c0 = arith.constant 0 : index
+  %values = tile.kv_chunk value %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64x4xbf16>
+  %v = tile.load %values[%c0, %c0] : !tile.view<64x4xbf16> -> tensor<4xbf16>
+  tile.store %v, %y[%c0] : tensor<4xbf16>, !tile.view<4xbf16>
+  tile.return
+}
