@@ -64,6 +64,10 @@ extern "C" const char *llmc_status_name(llmc_status status) {
     return "busy";
   case LLMC_SYSTEM_ERROR:
     return "system error";
+  case LLMC_TOO_SMALL:
+    return "buffer too small";
+  case LLMC_NO_TOKENIZER:
+    return "no tokenizer";
   }
   return "unknown status";
 }

@@ -49,7 +49,9 @@ typedef enum llmc_status {
   LLMC_SESSION_FULL = 7,    /* no room for more: release, truncate, or make a larger session */
   LLMC_CANCELLED = 8,       /* llmc_session_cancel was called */
   LLMC_BUSY = 9,            /* another thread is inside this session */
-  LLMC_SYSTEM_ERROR = 10    /* the operating system refused something, for example a thread */
+  LLMC_SYSTEM_ERROR = 10,   /* the operating system refused something, for example a thread */
+  LLMC_TOO_SMALL = 11,      /* the caller's buffer; the call says what it must hold */
+  LLMC_NO_TOKENIZER = 12    /* the model was compiled from a source without one */
 } llmc_status;
 
 /* A constant string, "session full"; never NULL. */
