@@ -134,11 +134,11 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   return success();
 }
 
-/// Few machines mask elements of 16 bits: a count known here makes a shorter load of them instead.
+/// Few machines mask elements below 32 bits: a count known here makes a shorter load of them instead.
 Value KernelLowering::loadPrefix(VectorType type, Value place, Value valid) {
   int64_t width = type.getDimSize(0);
   std::optional<int64_t> count = constantCount(valid, width);
-  if (!count || alignmentOf(type) != 2)
+  if (!count || alignmentOf(type) >= 4)
     return LLVM::MaskedLoadOp::create(
         builder, loc, type, place, prefixMask(lookup(valid), width), zeros(type),
         builder.getI32IntegerAttr(alignmentOf(type)), /*nontemporal=*/nullptr);
@@ -155,7 +155,7 @@ void KernelLowering::storePrefix(Value vector, Value place, Value valid) {
   auto type = cast<VectorType>(vector.getType());
   int64_t width = type.getDimSize(0);
   std::optional<int64_t> count = constantCount(valid, width);
-  if (!count || alignmentOf(type) != 2)
+  if (!count || alignmentOf(type) >= 4)
     LLVM::MaskedStoreOp::create(builder, loc, vector, place, prefixMask(lookup(valid), width),
                                 alignmentOf(type));
   else if (*count > 0)

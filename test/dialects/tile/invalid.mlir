@@ -34,7 +34,7 @@ tile.kernel @inner_dynamic(%step: !tile.step, %x: !tile.view<8x?xf32>) { tile.re
 
 // -----
 
-// expected-error @+1 {{view element expected f32, bf16, f16 or i32, found 'f64'}}
+// expected-error @+1 {{view element expected f32, bf16, f16, i32 or i8, found 'f64'}}
 tile.kernel @wide_element(%step: !tile.step, %x: !tile.view<8xf64>) { tile.return }
 
 // -----

@@ -64,7 +64,8 @@ tile.kernel @half(%step: !tile.step, %x: !tile.view<8xf16>) {
   %c0 = arith.constant 0 : index
   %a = tile.load %x[%c0] : !tile.view<8xf16> -> tensor<8xf16>
   %b = arith.extf %a : tensor<8xf16> to tensor<8xf32>
-  %c = arith.truncf %b : tensor<8xf32> to tensor<8xf16>
+  %d = arith.mulf %b, %b : tensor<8xf32>
+  %c = arith.truncf %d : tensor<8xf32> to tensor<8xf16>
   tile.store %c, %x[%c0] : tensor<8xf16>, !tile.view<8xf16>
   tile.return
 }
