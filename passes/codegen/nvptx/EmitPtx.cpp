@@ -8,19 +8,16 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
+#include "passes/codegen/llvm/EmitCode.h"
 #include "passes/codegen/llvm/RunGuarded.h"
 #include "llvm-c/Target.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
 using namespace mlir;
+using namespace llmc;
 
 static std::unique_ptr<llvm::TargetMachine> createMachine(NVVM::NVVMTargetAttr attribute,
                                                           std::string &error) {
@@ -32,58 +29,27 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(NVVM::NVVMTargetAttr a
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // an fma is one only where the kernel says so
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, attribute.getChip(), attribute.getFeatures(), options,
-                                  std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-}
-
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, attribute.getChip(), attribute.getFeatures(), strictOptions(), std::nullopt,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Everything between MLIR and text; an empty `error` means success.
 static void generate(gpu::GPUModuleOp kernels, NVVM::NVVMTargetAttr target,
                      llvm::SmallString<0> &text, std::string &error) {
-  llvm::LLVMContext context;
-  context.setDiagnosticHandlerCallBack(
-      [](const llvm::DiagnosticInfo *info, void *target) {
-        if (info->getSeverity() != llvm::DS_Error)
-          return;
-        llvm::raw_string_ostream stream(*static_cast<std::string *>(target));
-        llvm::DiagnosticPrinterRawOStream printer(stream);
-        info->print(printer);
-      },
-      &error);
-  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(kernels, context, "kernels");
-  std::unique_ptr<llvm::TargetMachine> machine = module ? createMachine(target, error) : nullptr;
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target, error);
   if (!machine) {
     if (error.empty())
-      error = "the kernels could not be translated to LLVM IR";
+      error = "this LLVM has no code generator for it";
     return;
   }
-  module->setTargetTriple(machine->getTargetTriple());
-  module->setDataLayout(machine->createDataLayout());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translateToLLVMIR(kernels, context, *machine, error);
+  if (!module)
+    return;
   optimise(*module, *machine);
-  llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager generation;
-  if (machine->addPassesToEmitFile(generation, stream, nullptr,
-                                   llvm::CodeGenFileType::AssemblyFile)) {
+  if (!generateCode(*module, *machine, llvm::CodeGenFileType::AssemblyFile, text))
     error = "this LLVM cannot write PTX";
-    return;
-  }
-  generation.run(*module);
 }
 
 FailureOr<std::string> llmc::nvptx::emitPtx(ModuleOp module) {

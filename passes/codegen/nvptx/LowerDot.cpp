@@ -20,61 +20,28 @@ static constexpr int64_t kStraightSteps = 16;
 /// Multiply-adds of a lane that `by_transposed` writes out.
 static constexpr int64_t kMostWrittenOut = 8192;
 
-static bool isUnchangedUntil(LoadOp load, DotOp dot) {
-  Operation *end = load->getBlock()->findAncestorOpInBlock(*dot);
-  auto stores = [](Operation *op) {
-    return op->walk([](StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  };
-  for (Operation *op = load->getNextNode(); op != end; op = op->getNextNode())
-    if (stores(op))
-      return false;
-  return end == dot || !stores(end);
-}
-
-/// Whether `dot` can take the elements of its row from memory. A masked row can only where the dot
-/// stops at the same place.
-bool KernelLowering::readsInPlace(LoadOp load, DotOp dot) {
-  if (dot.getMatrix() == load.getResult() ||
-      llvm::is_contained(dot.getAccumulators(), load.getResult()))
-    return false;
-  if (load.getValid() && (dot.getTransposed() || load.getValid() != dot.getValid()))
-    return false;
-  return isUnchangedUntil(load, dot);
-}
-
-/// Elements from one line of the dot's matrix to the next.
-static int64_t lineStride(DotOp op) {
-  ViewType view = op.getMatrix().getDefiningOp<LoadOp>().getView().getType();
-  return view.getStride(view.getRank() - 2);
-}
-
 LogicalResult KernelLowering::lowerDot(DotOp op) {
-  auto matrix = op.getMatrix().getDefiningOp<LoadOp>();
-  Value operands[] = {op.getRows().front(), op.getMatrix(), op.getAccumulators().front()};
-  for (Value operand : operands)
-    if (!cast<RankedTensorType>(operand.getType()).getElementType().isF32())
-      return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
-  if (!isUnchangedUntil(matrix, op)) {
-    InFlightDiagnostic error =
-        refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
-    error.attachNote(matrix.getLoc()) << "the matrix is loaded here, but read by the dot";
-    return error;
-  }
-  for (Type type : op.getResultTypes())
-    if (failed(convertType(op, type)))
-      return failure();
+  if (failed(checkDot(op)))
+    return failure();
   SmallVector<Row> rows;
   for (Value row : op.getRows()) {
-    auto source = row.getDefiningOp<LoadOp>();
-    if (source && !values.contains(row))
+    if (LoadOp source = rowInMemory(row))
       rows.push_back({addressOf(source), {}});
     else
       rows.push_back({Value(), unpack(lookup(row))});
   }
+  Value matrix = addressOf(op.getMatrix().getDefiningOp<LoadOp>());
   if (op.getTransposed())
-    return lowerDotByTransposed(op, addressOf(matrix), rows);
-  lowerDotBy(op, addressOf(matrix), rows);
+    return lowerDotByTransposed(op, matrix, rows);
+  lowerDotBy(op, matrix, rows);
   return success();
+}
+
+/// An element of the matrix as f32.
+Value KernelLowering::extended(Value stored) {
+  Type f32 = builder.getF32Type();
+  return stored.getType() == f32 ? stored
+                                 : arith::ExtFOp::create(builder, loc, f32, stored).getResult();
 }
 
 /// Element slot * 32 + lane + offset of a row, in all lanes; `lane` null: 0.
@@ -130,18 +97,18 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ArrayRef<Row> rows) {
 KernelLowering::Values KernelLowering::addLines(DotOp op, Value matrix, ArrayRef<Row> rows,
                                                 int64_t slot, Value k, int64_t offset,
                                                 int64_t steps, Values sums) {
-  Type f32 = builder.getF32Type();
+  Type stored = matrixElement(op);
   int64_t columns = widthOf(op.getResult(0)), stride = lineStride(op), pieces = slotsOf(columns);
-  Value own = offsetBy(matrix, f32, lane);
+  Value own = offsetBy(matrix, stored, lane);
   if (k)
-    own = offsetBy(own, f32, arith::MulIOp::create(builder, loc, k, index(stride)));
+    own = offsetBy(own, stored, arith::MulIOp::create(builder, loc, k, index(stride)));
   for (int64_t i = offset; i < offset + steps; ++i) {
     Values elements;
     for (const Row &row : rows)
       elements.push_back(elementOf(row, slot, k, i));
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      Value place = offsetBy(own, f32, (slot * kWarp + i) * stride + piece * kWarp);
-      Value b = loadWhere(isPresent(piece, columns, Value()), f32, place);
+      Value place = offsetBy(own, stored, (slot * kWarp + i) * stride + piece * kWarp);
+      Value b = extended(loadWhere(isPresent(piece, columns, Value()), stored, place));
       for (auto [row, element] : llvm::enumerate(elements)) {
         Value &sum = sums[row * pieces + piece];
         sum = math::FmaOp::create(builder, loc, element, b, sum);
@@ -154,7 +121,7 @@ KernelLowering::Values KernelLowering::addLines(DotOp op, Value matrix, ArrayRef
 /// A lane goes along its own lines, `lanes` chains each, then adds the tree. Idle lanes repeat the
 /// last line, so that all take part in shuffles.
 LogicalResult KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, ArrayRef<Row> rows) {
-  Type f32 = builder.getF32Type();
+  Type f32 = builder.getF32Type(), stored = matrixElement(op);
   int64_t lines = widthOf(op.getResult(0)), depth = widthOf(op.getRows().front()),
           chains = op.getLanes(), pieces = slotsOf(lines);
   if (depth * pieces * int64_t(rows.size()) > kMostWrittenOut)
@@ -166,15 +133,15 @@ LogicalResult KernelLowering::lowerDotByTransposed(DotOp op, Value matrix, Array
   for (int64_t piece = 0; piece < pieces; ++piece) {
     Value number = arith::AddIOp::create(builder, loc, lane, index(piece * kWarp));
     number = arith::MinSIOp::create(builder, loc, number, index(lines - 1));
-    ownLines.push_back(
-        offsetBy(matrix, f32, arith::MulIOp::create(builder, loc, number, index(lineStride(op)))));
+    ownLines.push_back(offsetBy(
+        matrix, stored, arith::MulIOp::create(builder, loc, number, index(lineStride(op)))));
   }
   for (int64_t k = 0; k < depth; ++k) {
     Values elements;
     for (const Row &row : rows)
       elements.push_back(elementOf(row, k / kWarp, Value(), k % kWarp));
     for (auto [piece, ownLine] : llvm::enumerate(ownLines)) {
-      Value b = load(f32, offsetBy(ownLine, f32, k));
+      Value b = extended(load(stored, offsetBy(ownLine, stored, k)));
       for (auto [row, element] : llvm::enumerate(elements)) {
         Value &sum = sums[row * pieces + piece][k % chains];
         sum = math::FmaOp::create(builder, loc, element, b, sum);

@@ -39,24 +39,6 @@ void KernelLowering::lowerIota(IotaOp op) {
   values.map(op.getResult(), pack(elements));
 }
 
-/// maximumf and minimumf, not maxnumf: a NaN must survive to where it can be seen, and -0 < +0
-/// makes the result independent of the order of its operands.
-Value KernelLowering::combine(Reduction kind, Value a, Value b) {
-  bool isFloat = isa<FloatType>(a.getType());
-  switch (kind) {
-  case Reduction::Add:
-    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
-                   : arith::AddIOp::create(builder, loc, a, b).getResult();
-  case Reduction::Max:
-    return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
-                   : arith::MaxSIOp::create(builder, loc, a, b).getResult();
-  case Reduction::Min:
-    return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult()
-                   : arith::MinSIOp::create(builder, loc, a, b).getResult();
-  }
-  llvm_unreachable("every reduction combines");
-}
-
 /// All lanes take part.
 Value KernelLowering::shuffle(NVVM::ShflKind kind, Value value, Value offset) {
   return NVVM::ShflOp::create(builder, loc, value.getType(), i32(-1), value, offset, i32(kWarp - 1),

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From MLIR in LLVM's dialect to machine code or text: what every target does in the same way.
+// Errors come back as text; those that would end the process are RunGuarded's matter.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Support/CodeGen.h"
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class PassBuilder;
+class TargetMachine;
+class TargetOptions;
+} // namespace llvm
+
+namespace mlir {
+class Operation;
+}
+
+namespace llmc {
+
+/// Only what a kernel says: an fma is one nowhere else.
+llvm::TargetOptions strictOptions();
+
+/// `kernels` as LLVM IR for `machine`; null, and the reason in `error`, where that fails. Errors
+/// that LLVM reports in `context` later on go to `error` too, which has to outlive it.
+std::unique_ptr<llvm::Module> translateToLLVMIR(mlir::Operation *kernels,
+                                                llvm::LLVMContext &context,
+                                                llvm::TargetMachine &machine, std::string &error);
+
+/// Passes that `add` chooses, with their analyses.
+void runPasses(llvm::Module &module, llvm::TargetMachine &machine,
+               llvm::function_ref<void(llvm::PassBuilder &, llvm::ModulePassManager &)> add);
+
+/// LLVM's O3.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// Appends the code of `module`; false where this LLVM cannot write files of that type.
+bool generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type,
+                  llvm::SmallVectorImpl<char> &bytes);
+
+} // namespace llmc
