@@ -125,8 +125,7 @@ Result<OpenedModel> openModel(const std::string &path) {
     return openModelJson(path);
   if (endsWith(path, ".gguf"))
     return openGGUF(path);
-  return errorAt(path, "",
-                 std::string("found a file of another kind, ") + expectedInput);
+  return errorAt(path, "", std::string("found a file of another kind, ") + expectedInput);
 }
 
 } // namespace llmc

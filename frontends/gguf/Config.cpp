@@ -125,10 +125,9 @@ Result<int64_t> ConfigReader::headDim(const std::vector<int64_t> &heads) const {
         .errorAtKey(key(".attention.value_length"),
                     "found " + std::to_string(*raw.valueLength) +
                         ", expected the same as attention.key_length")
-        .withNote(container.noteAtKey(keyLength, raw.keyLength
-                                                     ? std::to_string(*raw.keyLength) +
-                                                           " comes from here"
-                                                     : std::string("it is not given")));
+        .withNote(container.noteAtKey(keyLength, raw.keyLength ? std::to_string(*raw.keyLength) +
+                                                                     " comes from here"
+                                                               : std::string("it is not given")));
   if (raw.keyLength)
     return *raw.keyLength;
   for (int64_t count : heads)
@@ -141,8 +140,8 @@ Result<int64_t> ConfigReader::headDim(const std::vector<int64_t> &heads) const {
                     "found " + std::to_string(config.hiddenSize) +
                         ", expected a multiple of attention.head_count (" +
                         std::to_string(heads[0]) + "), or an explicit attention.key_length")
-        .withNote(container.noteAtKey(raw.headCount->key,
-                                      std::to_string(heads[0]) + " comes from here"));
+        .withNote(
+            container.noteAtKey(raw.headCount->key, std::to_string(heads[0]) + " comes from here"));
   return config.hiddenSize / heads[0];
 }
 
@@ -314,9 +313,9 @@ Result<ModelConfig> ConfigReader::read() {
   config.norm.epsilon = *raw.normEpsilon;
   config.tieWordEmbeddings = !container.findTensor(storedName("lm_head"));
   using Step = Status (ConfigReader::*)();
-  for (Step step : {&ConfigReader::readVocabulary, &ConfigReader::readLayerCount,
-                    &ConfigReader::readMLPWidth, &ConfigReader::readHeads,
-                    &ConfigReader::readWindows, &ConfigReader::readIds})
+  for (Step step :
+       {&ConfigReader::readVocabulary, &ConfigReader::readLayerCount, &ConfigReader::readMLPWidth,
+        &ConfigReader::readHeads, &ConfigReader::readWindows, &ConfigReader::readIds})
     if (Status status = (this->*step)(); !status)
       return status.takeError();
   readBiases();

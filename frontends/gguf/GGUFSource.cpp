@@ -83,9 +83,8 @@ Status Source::bind(const Container &container, const model::WeightSpec &spec, i
     return container.errorAtTensor(name, "found type " + std::string(stored->type->name) +
                                              ", expected " + readableTypes(!vector));
   if (stored->shape != spec.shape)
-    return container.errorAtTensor(name, "found shape " + shapeText(stored->shape) +
-                                             ", expected " + shapeText(spec.shape) +
-                                             " from the file's keys");
+    return container.errorAtTensor(name, "found shape " + shapeText(stored->shape) + ", expected " +
+                                             shapeText(spec.shape) + " from the file's keys");
   TensorInfo info{spec.name, spec.shape, *stored->type->element,
                   escaped(file->path, 4096) + ": " + tensorPlace(name)};
   weights.emplace(spec.name, Weight{std::move(info), *stored, headDim});
@@ -109,7 +108,8 @@ Status Source::readBlocks(const Weight &weight, int64_t storedRow, int64_t numRo
   const BlockType &type = *weight.stored.type;
   uint64_t blocksOfRow = static_cast<uint64_t>(weight.info.columns()) / type.values;
   uint64_t count = static_cast<uint64_t>(numRows) * blocksOfRow;
-  uint64_t offset = weight.stored.begin + static_cast<uint64_t>(storedRow) * blocksOfRow * type.bytes;
+  uint64_t offset =
+      weight.stored.begin + static_cast<uint64_t>(storedRow) * blocksOfRow * type.bytes;
   std::vector<unsigned char> piece(std::min(count, pieceBytes / type.bytes) * type.bytes);
   for (uint64_t done = 0; done < count;) {
     uint64_t part = std::min(count - done, pieceBytes / type.bytes);
@@ -135,13 +135,13 @@ Status Source::readGroupsOf(const Weight &weight, int64_t storedRow, int64_t num
         for (uint64_t i = 0; i < count; ++i) {
           Group group = unpackBlock(*type.element, bytes + i * type.bytes);
           if (!group.finite())
-            return errorAt(file->path,
-                           tensorPlace(weight.stored.name) + ": row " +
-                               std::to_string(static_cast<uint64_t>(storedRow) +
-                                              (done + i) / groupsOfRow) +
-                               ", group " + std::to_string((done + i) % groupsOfRow),
-                           "found a scale or minimum that is infinite or not a number, expected "
-                           "finite ones");
+            return errorAt(
+                file->path,
+                tensorPlace(weight.stored.name) + ": row " +
+                    std::to_string(static_cast<uint64_t>(storedRow) + (done + i) / groupsOfRow) +
+                    ", group " + std::to_string((done + i) % groupsOfRow),
+                "found a scale or minimum that is infinite or not a number, expected "
+                "finite ones");
           take(group, done + i);
         }
         return {};
@@ -217,12 +217,12 @@ Result<uint64_t> Source::hash(std::string_view name) const {
   if (!found)
     return found.takeError();
   uint64_t state = 0;
-  Status status = readBlocks(**found, 0, (*found)->info.rows(),
-                             [&](const unsigned char *bytes, uint64_t, uint64_t count) -> Status {
-                               state = model::hashBytes(
-                                   bytes, count * (*found)->stored.type->bytes, state);
-                               return {};
-                             });
+  Status status =
+      readBlocks(**found, 0, (*found)->info.rows(),
+                 [&](const unsigned char *bytes, uint64_t, uint64_t count) -> Status {
+                   state = model::hashBytes(bytes, count * (*found)->stored.type->bytes, state);
+                   return {};
+                 });
   if (!status)
     return status.takeError();
   return state;

@@ -54,7 +54,10 @@ const std::vector<Key> &knownKeys() {
       {".rope.scaling.yarn_beta_fast", Need::Optional, &Raw::yarnBetaFast, "yarn"},
       {".rope.scaling.yarn_beta_slow", Need::Optional, &Raw::yarnBetaSlow, "yarn"},
       {".rope.scaling.yarn_log_multiplier", Need::Optional, &Raw::yarnLogMultiplier, "yarn"},
-      {".rope.scaling.yarn_ext_factor", Need::Fixed, {}, "yarn: how much of the ramp holds",
+      {".rope.scaling.yarn_ext_factor",
+       Need::Fixed,
+       {},
+       "yarn: how much of the ramp holds",
        "1|-1"},
       {".rope.scaling.yarn_attn_factor", Need::Fixed, {}, "yarn: llama.cpp derives its own", "1"},
       {".rope.scaling.finetuned", Need::Harmless, {}, "bookkeeping"},
@@ -75,7 +78,10 @@ const std::vector<Key> &knownKeys() {
       {"general.alignment", Need::Harmless, {}, "read with the frame"},
       {"general.type", Need::Fixed, {}, "a model, not an adapter or a projector", "\"model\""},
       {"general.quantization_version", Need::Fixed, {}, "blocks as they are since 2023", "2"},
-      {"split.count", Need::Fixed, {}, "all in one file; llama-gguf-split --merge makes it one",
+      {"split.count",
+       Need::Fixed,
+       {},
+       "all in one file; llama-gguf-split --merge makes it one",
        "0|1"},
       {"split.no", Need::Fixed, {}, "all in one file", "0"},
       {"split.*", Need::Harmless, {}, "bookkeeping"},
@@ -97,7 +103,7 @@ unsigned architectureOf(std::string_view name) {
 std::string knownArchitectures() {
   std::string text;
   for (const ArchitectureName &row : architectures)
-    text += (text.empty()                     ? ""
+    text += (text.empty()                          ? ""
              : &row == std::end(architectures) - 1 ? " or "
                                                    : ", ") +
             std::string(row.name);

@@ -39,10 +39,10 @@ enum class Need {
 };
 
 struct Key {
-  using Member = std::variant<std::monostate, std::optional<int64_t> RawConfig::*,
-                              std::optional<double> RawConfig::*,
-                              std::optional<std::string> RawConfig::*,
-                              const KeyValue * RawConfig::*>;
+  using Member =
+      std::variant<std::monostate, std::optional<int64_t> RawConfig::*,
+                   std::optional<double> RawConfig::*, std::optional<std::string> RawConfig::*,
+                   const KeyValue * RawConfig::*>;
   const char *name; // ".x" stands for "ARCHITECTURE.x", "x.*" for all keys that begin with "x."
   Need need;
   Member member;

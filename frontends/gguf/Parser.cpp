@@ -230,8 +230,8 @@ Result<uint64_t> Parser::readAlignment() const {
   const Value &value = container.metadata[found->second].value;
   std::string place = keyPlace("general.alignment");
   if (value.type != ValueType::U32)
-    return error(place, std::string("found a value of type ") + name(value.type) +
-                            ", expected u32");
+    return error(place,
+                 std::string("found a value of type ") + name(value.type) + ", expected u32");
   uint64_t alignment = 0;
   for (uint32_t i = 0; i < 4; ++i)
     alignment |= uint64_t(static_cast<unsigned char>(cursor.view(value.offset, 4)[i])) << (8 * i);
@@ -257,8 +257,8 @@ Status Parser::readShape(const std::string &place, StoredTensor &tensor, uint64_
       return size.takeError();
     if (*size < 1 || *size > most / count)
       return error(place, "found dimension " + text(i + 1) + " of " + text(*size) +
-                              ", expected 1 to " + text(most / count) +
-                              " (a tensor has at most " + text(most) + " values)");
+                              ", expected 1 to " + text(most / count) + " (a tensor has at most " +
+                              text(most) + " values)");
     count *= *size;
     tensor.shape.insert(tensor.shape.begin(), static_cast<int64_t>(*size));
   }
@@ -307,9 +307,9 @@ Status Parser::placeTensors(uint64_t alignment) {
       return error(place, "found offset " + text(tensor.begin) + ", expected a multiple of " +
                               text(alignment) + " (general.alignment)");
     if (tensor.begin > available || tensor.bytes > available - tensor.begin)
-      return error(place, "found " + text(tensor.bytes) + " bytes at offset " +
-                              text(tensor.begin) + ", expected all of them within the " +
-                              text(available) + " bytes of data; the file may be cut off");
+      return error(place, "found " + text(tensor.bytes) + " bytes at offset " + text(tensor.begin) +
+                              ", expected all of them within the " + text(available) +
+                              " bytes of data; the file may be cut off");
     tensor.begin += start;
   }
   return {};
@@ -325,9 +325,8 @@ Status Parser::checkOverlaps() const {
   for (size_t i = 1; i < order.size(); ++i) {
     const StoredTensor &before = *order[i - 1], &tensor = *order[i];
     if (uint64_t end = before.begin + before.bytes; tensor.begin < end)
-      return error(tensorPlace(tensor.name), "found data that begin at byte " +
-                                                 text(tensor.begin) + ", expected byte " +
-                                                 text(end) + " or later")
+      return error(tensorPlace(tensor.name), "found data that begin at byte " + text(tensor.begin) +
+                                                 ", expected byte " + text(end) + " or later")
           .withNote(noteAt(file->path, tensorPlace(before.name),
                            "this tensor of shape " + shapeText(before.shape) + " ends at byte " +
                                text(end)));

@@ -39,8 +39,8 @@ Result<double> RopeReader::factor() const {
         .errorAtKey(key("scale_linear"), "found " + std::to_string(linear) +
                                              ", expected the same as rope.scaling.factor (" +
                                              std::to_string(given) + ")")
-        .withNote(container.noteAtKey(key("scaling.factor"),
-                                      std::to_string(given) + " comes from here"));
+        .withNote(
+            container.noteAtKey(key("scaling.factor"), std::to_string(given) + " comes from here"));
   return given != 0 ? given : linear != 0 ? linear : 1.0;
 }
 
@@ -65,8 +65,7 @@ Status RopeReader::checkYarnKeysAbsent() const {
 // The magnitude is 1 + 0.1 ln(factor), parted by 1 + 0.1 multiplier ln(factor) where a multiplier
 // is given, times attn_factor.
 Status RopeReader::readYarn() {
-  rope.originalMaxPositions =
-      raw.originalContextLength.value_or(raw.contextLength.value_or(0));
+  rope.originalMaxPositions = raw.originalContextLength.value_or(raw.contextLength.value_or(0));
   rope.betaFast = raw.yarnBetaFast.value_or(rope.betaFast);
   rope.betaSlow = raw.yarnBetaSlow.value_or(rope.betaSlow);
   double multiplier = raw.yarnLogMultiplier.value_or(0);
@@ -105,10 +104,9 @@ Status RopeReader::readDivisors() {
     rope.frequencyDivisors.push_back(shortestDecimal(divisor));
   for (size_t i = 0; i < rope.frequencyDivisors.size(); ++i)
     if (double divisor = rope.frequencyDivisors[i]; !(divisor >= 1e-30 && divisor <= 1e30))
-      return container.errorAtTensor(tensor->name,
-                                     "found " + std::to_string(divisor) + " at index " +
-                                         std::to_string(i) +
-                                         ", expected a number from 1e-30 to 1e30");
+      return container.errorAtTensor(tensor->name, "found " + std::to_string(divisor) +
+                                                       " at index " + std::to_string(i) +
+                                                       ", expected a number from 1e-30 to 1e30");
   return {};
 }
 

@@ -15,8 +15,8 @@ Result<std::shared_ptr<File>> File::open(const std::string &path, const char *ex
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return errorAt(path, "",
-                   std::string("found no readable file (") + std::strerror(errno) +
-                       "), expected " + expected);
+                   std::string("found no readable file (") + std::strerror(errno) + "), expected " +
+                       expected);
   struct stat info = {};
   bool regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   std::shared_ptr<File> file(new File(path, static_cast<uint64_t>(info.st_size), descriptor));

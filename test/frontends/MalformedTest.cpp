@@ -2,37 +2,23 @@
 // Classes of malformed models, each planted at a dozen seeded places. Every one must be refused
 // with one line that names the file, the place, what was found and what was expected; none may
 // abort, hang or print control bytes.
-#include "Support.h"
+#include "Malformed.h"
 #include "frontends/Open.h"
 
 #include <functional>
-#include <gtest/gtest.h>
-#include <random>
 
 using namespace llmc;
+using test::Expected;
+using test::expectGoodMessage;
+using test::isPrintable;
 using test::Json;
+using test::Random;
+using test::seedsOfAClass;
 using test::TemporaryFolder;
 using test::TestTensor;
 using test::TinyFolder;
 
 namespace {
-
-constexpr int seedsOfAClass = 12;
-
-struct Expected {
-  std::string file;  // in the folder
-  std::string place; // somewhere between the file and "error:"
-};
-
-class Random {
-public:
-  explicit Random(unsigned seed) : engine(seed) {}
-  size_t below(size_t count) { return engine() % count; }
-  template <typename T> T &pick(std::vector<T> &items) { return items[below(items.size())]; }
-
-private:
-  std::mt19937_64 engine;
-};
 
 // A model that is right until a class changes it; texts that are set replace what would be written.
 struct Model {
@@ -276,30 +262,6 @@ const MalformedClass classes[] = {
     {"HoleInData", holeInData},
     {"ControlBytes", controlBytes},
 };
-
-bool isPrintable(const std::string &text) {
-  for (char c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      return false;
-  return true;
-}
-
-void expectGoodMessage(const Error &error, const TemporaryFolder &folder,
-                       const Expected &expected) {
-  const std::string &message = error.message;
-  std::string file = folder.file(expected.file) + ": ";
-  ASSERT_EQ(message.substr(0, file.size()), file) << error.str();
-  size_t kind = message.find("error: found ");
-  ASSERT_NE(kind, std::string::npos) << error.str();
-  std::string place = message.substr(file.size(), kind - file.size());
-  EXPECT_EQ(place.substr(0, expected.place.size()), expected.place) << error.str();
-  EXPECT_NE(message.find("expected ", kind), std::string::npos) << error.str();
-  EXPECT_TRUE(isPrintable(message)) << error.str();
-  for (const std::string &note : error.notes) {
-    EXPECT_NE(note.find("note: "), std::string::npos) << note;
-    EXPECT_TRUE(isPrintable(note)) << note;
-  }
-}
 
 class Malformed : public testing::TestWithParam<MalformedClass> {};
 
