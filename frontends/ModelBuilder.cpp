@@ -4,6 +4,7 @@
 // the rope table), then one function for each graph. The three bodies are alike; what tells the
 // graphs apart is decided by the schedule stage.
 #include "frontends/ModelBuilder.h"
+#include "dialects/llm/WeightFormat.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Verifier.h"
@@ -47,6 +48,7 @@ private:
   Value addHeadNormAndRope(const model::LayerConfig &layer, Value x, StringRef name, int64_t heads);
   Value addLogits(Value x);
 
+  Type elementType(const model::WeightSpec &weight);
   KVCacheType cacheType(const model::LayerConfig &layer);
   /// The symbol of a weight of the layer under construction.
   FlatSymbolRefAttr symbol(StringRef name) {
@@ -83,11 +85,19 @@ KVCacheType ModelBuilder::cacheType(const model::LayerConfig &layer) {
                           builder.getF32Type(), options.kvLayout, chunkTokens);
 }
 
+/// Vectors are f32 whatever their file has: their bytes are few, and they meet f32 alone.
+Type ModelBuilder::elementType(const model::WeightSpec &weight) {
+  const model::TensorInfo *stored =
+      options.weights && weight.shape.size() == 2 ? options.weights->find(weight.name) : nullptr;
+  return elementTypeOf(builder.getContext(),
+                       stored ? model::formatOf(stored->elementType) : model::Format());
+}
+
 void ModelBuilder::addSymbols() {
   MLIRContext *context = builder.getContext();
   for (const model::WeightSpec &weight : model::canonicalWeights(config))
     WeightOp::create(builder, at(weight.name), weight.name,
-                     WeightType::get(context, weight.shape, builder.getF32Type()),
+                     WeightType::get(context, weight.shape, elementType(weight)),
                      builder.getStrArrayAttr({weight.name}), RopeTableAttr());
   bool anyRope = false;
   for (const model::LayerConfig &layer : config.layers)

@@ -8,6 +8,7 @@
 #include "dialects/llm/LLMDialect.h"
 #include "dialects/model/Error.h"
 #include "dialects/model/ModelConfig.h"
+#include "dialects/model/WeightSource.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace llmc {
@@ -19,6 +20,8 @@ struct ModuleOptions {
   llm::KVLayout kvLayout = llm::KVLayout::HeadMajor;
   /// The file that the config was read from; ends up in the location of each op.
   std::string file;
+  /// Where weights are stored: a matrix gets the type of its stored format. Null: all are f32.
+  const model::WeightSource *weights = nullptr;
 };
 
 /// The module of `config`, verified. Symbols are canonical names (`@layers.3.q`, cache

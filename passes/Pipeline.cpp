@@ -19,14 +19,17 @@ using namespace llmc;
 namespace {
 
 void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
-  passes.addPass(createSetKVLayoutPass({options.kvLayout}));
+  passes.addPass(createSetKVLayoutPass({options.kvLayout, options.kv.empty() ? "f32" : options.kv}));
+  passes.addPass(createSetWeightFormatPass({options.quant})); // first: merging and fusing look at formats
   passes.addPass(createSplitMLPPass());
   passes.addPass(createMergeProjectionsPass()); // before regions: merging looks at plain linears
+  passes.addPass(createQuantizeActivationsPass()); // after merging: one rounding for q, k and v
   passes.addPass(createFormRegionsPass());
   passes.addPass(createFuseGateUpPass());
   passes.addPass(createFuseResidualAddPass());
   passes.addPass(createFuseRopeAppendPass());
   passes.addPass(createFuseGatherIntoNormPass());
+  passes.addPass(createFuseQuantizePass()); // after the gather: a rounding joins what is left of its row
   // Last: whether a norm pays inside its linear depends on what else the linear's region holds.
   passes.addPass(createFuseNormIntoLinearPass({options.panelRows, options.fuseNorm}));
 }
@@ -117,10 +120,13 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                llvm::cl::init("head_major")};
   Option<std::string> fuseNorm{*this, "fuse-norm", llvm::cl::desc("cost, always or never"),
                                llvm::cl::init("cost")};
+  Option<std::string> quant{*this, "quant", llvm::cl::desc("keep, f32, bf16, int8 or int4"),
+                            llvm::cl::init("keep")};
+  Option<std::string> kv{*this, "kv", llvm::cl::desc("f32 or bf16"), llvm::cl::init("")};
   Option<std::string> schedule{*this, "schedule", llvm::cl::desc("forced schedule fields"),
                                llvm::cl::init("")};
 
-  PipelineOptions plain() const { return {target, kvLayout, fuseNorm, schedule, 32}; }
+  PipelineOptions plain() const { return {target, kvLayout, fuseNorm, schedule, quant, 32, kv}; }
 };
 
 /// `llmc-stage=tile` or `llmc-stage="tile target=cpu:x86-64-v3"`: the first word names the stage,

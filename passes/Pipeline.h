@@ -15,7 +15,9 @@ struct PipelineOptions {
   std::string kvLayout = "head_major";
   std::string fuseNorm = "cost"; ///< cost, always or never
   std::string schedule;          ///< forced schedule fields (passes/schedule/ForcedSchedule.h)
+  std::string quant = "keep";    ///< keep, f32, bf16, int8 or int4
   int64_t panelRows = 32;
+  std::string kv;                ///< f32 or bf16; empty: f32
 };
 
 struct Stage {

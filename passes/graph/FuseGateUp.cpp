@@ -32,6 +32,11 @@ FusedOp linearBehind(Value value, FusedOp activation, std::string &reason) {
   return FusedOp();
 }
 
+Type formatOf(FusedOp projection) {
+  auto linear = graph::findIn<LinearOp>(projection);
+  return lookupWeight(linear, linear.getWeightAttr()).getType().getElementType();
+}
+
 void fuse(FusedOp activation) {
   auto activate = graph::findIn<ActivateOp>(activation);
   std::string reason;
@@ -41,6 +46,10 @@ void fuse(FusedOp activation) {
       graph::findIn<LinearOp>(gate).getInput() != graph::findIn<LinearOp>(up).getInput()) {
     gate = FusedOp();
     reason = "gate and up read different rows";
+  }
+  if (gate && up && formatOf(gate) != formatOf(up)) {
+    gate = FusedOp();
+    reason = "gate and up are kept in different formats";
   }
   if (!gate || !up)
     return remarkMissed(activation, kName, activation.getName(), "not fused: " + reason);

@@ -37,14 +37,15 @@ bool isStackable(ModuleOp module, FlatSymbolRefAttr symbol) {
 
 /// Linears of one input in a graph, in order, those of an MLP and those in regions left out.
 SmallVector<Group> collect(ModuleOp module) {
-  llvm::MapVector<Value, Group> byInput;
+  llvm::MapVector<std::pair<Value, Type>, Group> byInput; // and the format of the weight
   for (FunctionOpInterface graph : graph::graphsOf(module))
     for (auto linear : graph.getFunctionBody().front().getOps<LinearOp>())
       if (!meetsInActivation(linear) && isStackable(module, linear.getWeightAttr()) &&
           isStackable(module, linear.getBiasAttr()))
-        byInput[linear.getInput()].push_back(linear);
+        byInput[{linear.getInput(), lookupWeight(linear, linear.getWeightAttr()).getType().getElementType()}]
+            .push_back(linear);
   SmallVector<Group> groups;
-  for (auto &[input, group] : byInput) {
+  for (auto &[key, group] : byInput) {
     if (group.size() < 2)
       continue;
     size_t biased =

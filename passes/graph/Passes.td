@@ -7,17 +7,36 @@
 include "mlir/Pass/PassBase.td"
 
 def SetKVLayoutPass : Pass<"llmc-set-kv-layout", "::mlir::ModuleOp"> {
-  let summary = "gives every cache its order inside a chunk";
+  let summary = "gives every cache its order inside a chunk, and the format of its elements";
   let description = [{
-    Assumes: caches as imported. Guarantees: every `llm.cache` has the layout asked for, and all values that stand for it agree.
+    Assumes: caches as imported. Guarantees: every `llm.cache` has the layout and the elements asked for, and all values that
+    stand for it agree.
 
     ```mlir
     llm.cache @layers.0.kv : !llm.kv_cache<heads = 2, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>
-    // becomes, with layout=token_major:
-    llm.cache @layers.0.kv : !llm.kv_cache<heads = 2, key = 8, value = 8, element = f32, layout = token_major, chunk = 64>
+    // becomes, with layout=token_major element=bf16:
+    llm.cache @layers.0.kv : !llm.kv_cache<heads = 2, key = 8, value = 8, element = bf16, layout = token_major, chunk = 64>
     ```
   }];
-  let options = [Option<"layout", "layout", "std::string", "\"head_major\"", "head_major or token_major">];
+  let options = [Option<"layout", "layout", "std::string", "\"head_major\"", "head_major or token_major">,
+                 Option<"element", "element", "std::string", "\"f32\"", "f32 or bf16">];
+  let dependentDialects = ["::llmc::llm::LLMDialect"];
+}
+
+def SetWeightFormatPass : Pass<"llmc-set-weight-format", "::mlir::ModuleOp"> {
+  let summary = "decides the format that each weight matrix is kept in";
+  let description = [{
+    `keep` leaves the stored formats; `f32` and `bf16` take all matrices; `int8` and `int4` those whose rows are a multiple of 32,
+    `int4` leaving the embedding and the head in 8 bits. Vectors (norms, biases) and computed tables stay f32. Refuses, with a
+    remark: groups for a matrix whose columns are no multiple of 32.
+
+    ```mlir
+    llm.weight @w : !llm.weight<64x64xf32> from ["w"]
+    // becomes, with format=int4:
+    llm.weight @w : !llm.weight<64x64x!llm.group<bits = 4>> from ["w"]
+    ```
+  }];
+  let options = [Option<"format", "format", "std::string", "\"keep\"", "keep, f32, bf16, int8 or int4">];
   let dependentDialects = ["::llmc::llm::LLMDialect"];
 }
 
@@ -40,7 +59,7 @@ def MergeProjectionsPass : Pass<"llmc-merge-projections", "::mlir::ModuleOp"> {
   let summary = "makes linears of one input (q, k, v) one linear";
   let description = [{
     Refuses, with a remark: linears that meet in an `llm.activate` (gate and up stay apart: one program needs the same column
-    of both); a bias on some only.
+    of both); a bias on some only. Only weights of one format are stacked.
 
     ```mlir
     %q = llm.linear %x, @layers.0.q : tensor<?x64xf32> -> tensor<?x64xf32>
@@ -48,6 +67,21 @@ def MergeProjectionsPass : Pass<"llmc-merge-projections", "::mlir::ModuleOp"> {
     // becomes
     %y = llm.linear %x, @layers.0.qk : tensor<?x64xf32> -> tensor<?x80xf32>
     %q, %k = llm.split %y : tensor<?x80xf32> -> tensor<?x64xf32>, tensor<?x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::llm::LLMDialect"];
+}
+
+def QuantizeActivationsPass : Pass<"llmc-quantize-activations", "::mlir::ModuleOp"> {
+  let summary = "rounds rows to 8-bit integers where a weight in groups multiplies them";
+  let description = [{
+    One `llm.quantize` serves all linears of a row. Linears of float weights, and rows that are integers already, stay as they are.
+
+    ```mlir
+    %y = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x96xf32>
+    // becomes, where @w is in groups:
+    %q = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    %y = llm.linear %q, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x96xf32>
     ```
   }];
   let dependentDialects = ["::llmc::llm::LLMDialect"];
@@ -99,6 +133,15 @@ def FuseRopeAppendPass : Pass<"llmc-fuse-rope-append", "::mlir::ModuleOp"> {
 def FuseGatherIntoNormPass : Pass<"llmc-fuse-gather-into-norm", "::mlir::ModuleOp"> {
   let summary = "reads the wanted rows where they are normalised";
   let description = [{ Only when the norm is the gather's sole user. }];
+  let dependentDialects = ["::llmc::llm::LLMDialect"];
+}
+
+def FuseQuantizePass : Pass<"llmc-fuse-quantize", "::mlir::ModuleOp"> {
+  let summary = "rounds a row in the region that makes it";
+  let description = [{
+    Only when the rounding is the row's sole user, and the row comes from a row-wise region (a norm, an activated product): its
+    program has whole groups of columns at hand.
+  }];
   let dependentDialects = ["::llmc::llm::LLMDialect"];
 }
 

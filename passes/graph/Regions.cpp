@@ -33,6 +33,8 @@ std::string graph::nameOf(Operation *op) {
     return linear.getWeight().str();
   if (auto norm = dyn_cast<RMSNormOp>(op))
     return norm.getWeight().str();
+  if (isa<QuantizeOp>(op) && !op->use_empty())
+    return nameOf(*op->user_begin()) + ".quantize";
   if (auto append = dyn_cast<KVAppendOp>(op))
     return inLayerOf(append.getCache(), "append");
   if (auto attention = dyn_cast<AttentionOp>(op)) {

@@ -14,7 +14,7 @@ def PlaceWeightsPass : Pass<"llmc-place-weights", "::mlir::ModuleOp"> {
     ```mlir
     llm.weight @norm : !llm.weight<64xf32> from ["norm"]
     // becomes
-    tile.packed @norm 1 x 64 panel_rows 0 offset 0 bytes 256 {sources = ["norm"]}
+    tile.packed @norm 1 x 64 of f32 panel_rows 0 offset 0 bytes 256 {sources = ["norm"]}
     ```
   }];
   let dependentDialects = ["::llmc::tile::TileDialect"];

@@ -5,6 +5,7 @@
 // as the largest needs.
 #include "mlir/IR/Builders.h"
 #include "passes/Remarks.h"
+#include "passes/ViewOf.h"
 #include "passes/graph/Regions.h"
 #include "passes/memory/ArenaPlan.h"
 #include "passes/memory/Passes.h"
@@ -24,11 +25,6 @@ constexpr StringLiteral kName = "llmc-plan-arena";
 
 tile::Extent arenaOf(Type tensor) {
   return llm::lineOf(tensor) == llm::Line::Row ? tile::Extent::Rows : tile::Extent::Outputs;
-}
-
-tile::ViewType viewOf(Type tensor) {
-  auto type = cast<RankedTensorType>(tensor);
-  return tile::ViewType::get(type.getContext(), type.getShape(), type.getElementType());
 }
 
 /// Values of one arena with their lifetimes, in the order of `owners`.

@@ -132,8 +132,11 @@ Value KernelBuilder::broadcast(Value element, int64_t width) {
 
 Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
-  return tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view, indices,
-                              valid);
+  Value stored = tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view,
+                                      indices, valid);
+  if (!element.isBF16() && !element.isF16())
+    return stored;
+  return arith::ExtFOp::create(body, loc, tileType(width), stored);
 }
 
 Value KernelBuilder::reinterpret(Value view, Type element) {
@@ -150,7 +153,20 @@ Value KernelBuilder::loadScalar(Value view, ValueRange indices) {
 }
 
 void KernelBuilder::store(Value value, Value view, ValueRange indices, Value valid) {
+  Type element = cast<tile::ViewType>(view.getType()).getElementType();
+  if (auto tile = dyn_cast<RankedTensorType>(value.getType()); tile && element.isBF16())
+    value = arith::TruncFOp::create(body, loc, tile.clone(element), value);
   tile::StoreOp::create(body, loc, value, view, indices, valid);
+}
+
+Value KernelBuilder::chunk(tile::KVPart part, Value cache, Value sequence, Value chunk,
+                           Value head) {
+  auto kv = cast<tile::KVType>(cache.getType());
+  int64_t width = kv.getWidth(part == tile::KVPart::Key),
+          stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
+  auto view = tile::ViewType::get(body.getContext(), {tile::KVType::kChunk, width},
+                                  kv.getElement(), {stride, 1});
+  return tile::KVChunkOp::create(body, loc, view, part, cache, step(), sequence, chunk, head);
 }
 
 Value KernelBuilder::reduce(tile::Reduction how, Value tile) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "passes/Target.h"
+#include "passes/ViewOf.h"
 #include "passes/tile/Passes.h"
 
 namespace llmc::tiles {
@@ -81,11 +82,18 @@ public:
   }
   mlir::Value filled(int64_t width, double value);
   mlir::Value broadcast(mlir::Value element, int64_t width);
-  /// A tile of a view; `valid` null: all of it is there.
+  /// A tile of a view; `valid` null: all of it is there. Stored as bf16 or f16, it comes back as
+  /// f32.
   mlir::Value load(mlir::Value view, mlir::ValueRange indices, int64_t width,
                    mlir::Value valid = {});
+  /// The same memory as elements of another type.
+  mlir::Value reinterpret(mlir::Value view, mlir::Type element);
   mlir::Value loadScalar(mlir::Value view, mlir::ValueRange indices);
+  /// Tiles of f32 are rounded where the view is of bf16.
   void store(mlir::Value value, mlir::Value view, mlir::ValueRange indices, mlir::Value valid = {});
+  /// One head's keys or values of one chunk of a cache.
+  mlir::Value chunk(tile::KVPart part, mlir::Value cache, mlir::Value sequence, mlir::Value chunk,
+                    mlir::Value head);
   mlir::Value reduce(tile::Reduction how, mlir::Value tile);
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) {
     return mlir::math::FmaOp::create(body, loc, a, b, c);
@@ -130,8 +138,6 @@ private:
 
 /// The smallest power of two that is at least `n`.
 int64_t powerOfTwoAbove(int64_t n);
-/// A view with the shape of a graph's tensor.
-tile::ViewType viewOf(mlir::Type tensor);
 /// Columns of an `llm.split`'s row before one of its parts.
 int64_t columnsBefore(mlir::OpResult part);
 /// What a region reads when it reads `value`: splits inside the region are followed to the row that

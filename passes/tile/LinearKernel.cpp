@@ -5,7 +5,7 @@
 // rows, `row_tile` at a time: a CPU's nest, where the panel stays in cache. Every output has one
 // chain of fused multiply-adds along K (times k_split, summed left to right), whatever the row
 // tile, so all graphs agree to the bit.
-#include "passes/tile/KernelBuilder.h"
+#include "passes/tile/GroupBody.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -29,6 +29,7 @@ public:
       return failure();
     WeightType weight = lookupWeight(k.region, projections.front().weight).getType();
     panelRows = weight.getLayout().getPanelRows();
+    inGroups = bool(weight.getGroups());
     columns = weight.getColumns();
     outputs = weight.getRows();
     kTile = std::min(k.schedule.getKTile() ? k.schedule.getKTile() : 8, columns);
@@ -98,6 +99,13 @@ private:
       if (!weight.getType().getLayout().getPanelRows())
         return k.region.emitError()
                << "expects weight " << projection.weight << " in panels, found row-major";
+      bool quantized =
+          !cast<RankedTensorType>(projection.input.getType()).getElementType().isF32();
+      if (bool(weight.getType().getGroups()) != quantized)
+        return k.region.emitError()
+               << "expects a quantised row for weight " << projection.weight
+               << " in groups, found " << projection.input.getType()
+               << ": run llmc-quantize-activations first";
       if (projection.input != projections.front().input ||
           weight.getType() != lookupWeight(k.region, projections.front().weight).getType())
         return k.region.emitError() << "expects projections of one input and one shape";
@@ -128,8 +136,11 @@ private:
       lines.push_back(m ? k.add(firstRow, k.index(m)) : firstRow);
     std::vector<RowBody> perRow;
     perRow.reserve(count);
-    for (Value line : lines)
-      perRow.emplace_back(k).prepare(projections.front().input, line);
+    for (Value line : lines) {
+      perRow.emplace_back(k);
+      if (!inGroups)
+        perRow.back().prepare(projections.front().input, line);
+    }
 
     SmallVector<Value> sums = products(panel, lines, perRow);
     Value column = k.mul(panel, panelRows);
@@ -150,12 +161,14 @@ private:
 
   /// Dot products [projection][row] of one panel: k_split parts of K, summed left to right.
   SmallVector<Value> products(Value panel, ArrayRef<Value> lines, MutableArrayRef<RowBody> rows) {
-    int64_t parts = std::min(k.schedule.getKSplit(), columns);
-    int64_t perPart = llvm::divideCeil(columns, parts);
+    int64_t steps = inGroups ? columns / GroupType::kGroup : columns;
+    int64_t parts = std::min(k.schedule.getKSplit(), steps);
+    int64_t perPart = llvm::divideCeil(steps, parts);
     SmallVector<Value> total;
-    for (int64_t from = 0; from < columns; from += perPart) {
-      SmallVector<Value> part =
-          partialProducts(panel, lines, rows, from, std::min(columns, from + perPart));
+    for (int64_t from = 0; from < steps; from += perPart) {
+      int64_t to = std::min(steps, from + perPart);
+      SmallVector<Value> part = inGroups ? groupProducts(panel, lines, from, to)
+                                         : partialProducts(panel, lines, rows, from, to);
       if (total.empty())
         total = part;
       else
@@ -163,6 +176,18 @@ private:
           sum = k.addf(sum, more);
     }
     return total;
+  }
+
+  /// Groups from `from` to below `to`. One projection after the other: the sums of two would not
+  /// fit into registers.
+  SmallVector<Value> groupProducts(Value panel, ValueRange lines, int64_t from, int64_t to) {
+    Value row = projections.front().input;
+    QuantizedRow quantized(k, k.input(row), widthOf(row.getType()));
+    SmallVector<Value> sums;
+    for (Projection &projection : projections)
+      llvm::append_range(
+          sums, GroupPanels(k, projection.weight).products(quantized, panel, lines, from, to));
+    return sums;
   }
 
   SmallVector<Value> partialProducts(Value panel, ArrayRef<Value> lines,
@@ -198,6 +223,7 @@ private:
   Value yielded, target;
   tile::Extent lineExtent = tile::Extent::Rows;
   int64_t panelRows = 0, columns = 0, outputs = 0, kTile = 0;
+  bool inGroups = false; ///< of the weights, and so of the row
 };
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gives every weight the packed layout that its kernels read: panels for linears, rows for
-// embeddings, norms, biases, tables. A tied head is declared twice, each in its own layout.
+// embeddings, norms, biases, tables. A tied head is declared twice, each in its own layout; one in
+// groups once, since an embedding reads groups from panels too.
 #include "mlir/IR/Builders.h"
 #include "passes/tile/Passes.h"
 
@@ -43,14 +44,22 @@ struct PackWeightsPass : llmc::impl::PackWeightsPassBase<PackWeightsPass> {
       return signalPassFailure();
     llvm::MapVector<Attribute, SmallVector<Operation *>> byWeight;
     llvm::DenseSet<Attribute> readByRows;
+    SmallVector<EmbedOp> embeds;
     module.walk([&](Operation *op) {
       if (FlatSymbolRefAttr symbol = multiplied(op))
         byWeight[symbol].push_back(op);
       else if (auto embed = dyn_cast<EmbedOp>(op))
-        readByRows.insert(embed.getTableAttr());
+        embeds.push_back(embed);
       else if (auto rope = dyn_cast<RopeOp>(op))
         readByRows.insert(rope.getTableAttr());
     });
+    for (EmbedOp embed : embeds) {
+      auto weight = module.lookupSymbol<WeightOp>(embed.getTable());
+      if (weight.getType().getGroups())
+        byWeight[embed.getTableAttr()];
+      else
+        readByRows.insert(embed.getTableAttr());
+    }
     for (auto &[symbol, users] : byWeight)
       if (failed(pack(module, cast<FlatSymbolRefAttr>(symbol), users, layout,
                       readByRows.contains(symbol))))
@@ -63,7 +72,7 @@ struct PackWeightsPass : llmc::impl::PackWeightsPassBase<PackWeightsPass> {
     if (weight.getType().getLayout().getPanelRows())
       return success();
     if (!weight.getSources()) {
-      auto diagnostic = users.front()->emitError()
+      auto diagnostic = (users.empty() ? weight.getOperation() : users.front())->emitError()
                         << "expects weight " << symbol
                         << " to come from a checkpoint, found a computed one";
       diagnostic.attachNote(weight.getLoc()) << "the weight is declared here";

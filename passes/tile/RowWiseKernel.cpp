@@ -2,17 +2,37 @@
 //
 // Row-wise kernels: embedding, norm, gather, sum, activated product, alone or fused. One program a
 // line.
-#include "passes/tile/KernelBuilder.h"
+#include "passes/graph/Regions.h"
+#include "passes/tile/GroupBody.h"
 
 using namespace mlir;
 using namespace llmc;
 using namespace llmc::llm;
 using namespace llmc::tiles;
 
+static bool isGroupEmbed(FusedOp region) {
+  auto embed = graph::findIn<EmbedOp>(region);
+  return embed && lookupWeight(embed, embed.getTableAttr()).getType().getGroups();
+}
+
+/// Groups are dealt with whole: a rounding is the last thing in its region, a table in groups the
+/// only one.
+static LogicalResult checkGroups(KernelBuilder &k) {
+  auto yield = k.region.getBody().front().getTerminator();
+  for (auto rounding : k.region.getBody().front().getOps<QuantizeOp>())
+    if (rounding.getResult() != yield->getOperand(0))
+      return rounding.emitError() << "no row-wise kernel goes on with a quantised row, expected "
+                                     "it to be what the region yields";
+  if (isGroupEmbed(k.region) && !graph::holdsOnly<EmbedOp>(k.region))
+    return k.region.emitError() << "no row-wise kernel fuses an embedding in groups, expected it "
+                                   "alone in its region";
+  return success();
+}
+
 LogicalResult tiles::buildRowWise(KernelBuilder &k) {
   auto yield = k.region.getBody().front().getTerminator();
   for (Operation &op : k.region.getBody().front().without_terminator())
-    if (!isa<EmbedOp, GatherRowsOp, RMSNormOp, AddOp, ActivateOp, SplitOp>(op))
+    if (!isa<EmbedOp, GatherRowsOp, RMSNormOp, AddOp, ActivateOp, SplitOp, QuantizeOp>(op))
       return op.emitError() << "no row-wise kernel holds '" << op.getName() << "'";
   if (yield->getNumOperands() != 1)
     return k.region.emitError() << "expects one result of a row-wise region, found "
@@ -25,6 +45,12 @@ LogicalResult tiles::buildRowWise(KernelBuilder &k) {
     if (auto norm = dyn_cast<RMSNormOp>(op); norm && norm.getGroups() != 1)
       return norm.emitError() << "no row-wise kernel holds a norm of heads, found "
                               << norm.getGroups() << " groups";
+  if (failed(checkGroups(k)))
+    return failure();
+  if (result.getDefiningOp<QuantizeOp>())
+    return buildQuantize(k);
+  if (isGroupEmbed(k.region))
+    return buildGroupEmbed(k);
   int64_t width = widthOf(result.getType()), lanes = k.schedule.getLanes();
   k.launch.extent =
       lineOf(result.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;

@@ -54,21 +54,21 @@ Json graphsPart(const Tables &tables) {
   return part;
 }
 
-// Weights by packed format: how many, and how large.
-Json quantisationPart(const Tables &tables) {
+// Weights by packed format: how many, and how large; then each tensor that lost something.
+Json quantisationPart(const Tables &tables, const PackReport &report) {
   std::map<std::string, std::pair<uint64_t, uint64_t>> formats;
   for (const PackedWeight &weight : tables.weights) {
-    auto &[count, bytes] = formats[weight.format()];
+    auto &[count, bytes] = formats[weight.layout()];
     ++count;
     bytes += weight.bytes;
   }
-  Json part = Json::array();
+  Json kept = Json::array(), losses = Json::object();
   for (const auto &[format, sizes] : formats)
-    part.push_back({{"format", format},
-                    {"weights", sizes.first},
-                    {"bytes", sizes.second},
-                    {"lossless", true}});
-  return part;
+    kept.push_back({{"format", format}, {"weights", sizes.first}, {"bytes", sizes.second}});
+  for (const auto &[name, loss] : report.losses)
+    losses[name] = loss.relative();
+  return {{"formats", std::move(kept)},
+          {"relative_error", std::move(losses)}};
 }
 
 Json sourcePart(const ManifestParts &parts, const PackReport &report) {
@@ -76,7 +76,7 @@ Json sourcePart(const ManifestParts &parts, const PackReport &report) {
   for (const auto &[name, hash] : report.sources)
     hashes[name] = hexadecimal(hash);
   return {{"description", parts.source},
-          {"hash", "xxh64 of the values as f32"},
+          {"hash", "xxh64 of the values as f32, or of codes, scales and minimums"},
           {"tensors", std::move(hashes)}};
 }
 
@@ -115,7 +115,7 @@ Result<std::string> buildManifest(const Tables &tables, const std::vector<Level>
   manifest["memory"] = memoryPart(tables);
   manifest["graphs"] = graphsPart(tables);
   manifest["kernels"] = tables.kernels;
-  manifest["quantisation"] = quantisationPart(tables);
+  manifest["quantisation"] = quantisationPart(tables, report);
   manifest["weights"] = {{"place", weightsFile.empty() ? "inside" : "separate"},
                          {"file", weightsFile},
                          {"hash", "xxh64 of the packed bytes"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows come in blocks of whole panels, cross the borders between stacked sources, and leave packed.
 #include "passes/codegen/artifact/Pack.h"
+#include "passes/codegen/artifact/Panels.h"
 #include "passes/codegen/artifact/Xxh64.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace {
 
 // Enough for a disk to stream; a single row or panel may be larger.
 constexpr uint64_t kBlockBytes = 1u << 20;
-constexpr uint64_t kTransposeColumns = 16; // of 4 bytes: one cache line of each row
 
 std::string shapeText(uint64_t rows, uint64_t columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
@@ -46,27 +46,45 @@ Status checkWeight(const PackedWeight &weight, const model::WeightSource &source
   return {};
 }
 
+// Some rows of a weight: values, or groups.
+struct Rows {
+  std::vector<float> values;
+  std::vector<uint8_t> codes;
+  std::vector<uint16_t> scales, minimums;
+
+  void resize(const PackedWeight &weight, uint64_t numRows) {
+    const uint64_t count = numRows * weight.columns;
+    if (!weight.format.groups)
+      return values.resize(count);
+    codes.resize(count);
+    scales.resize(count / model::groupSize);
+    minimums.resize(weight.format.groups->hasMinimum ? scales.size() : 0);
+  }
+  model::GroupRows groupsFrom(uint64_t element) {
+    const uint64_t group = element / model::groupSize;
+    return {codes.data() + element, scales.data() + group,
+            minimums.empty() ? nullptr : minimums.data() + group};
+  }
+};
+
 // The rows of one weight, in order, whatever they are stacked from or computed by.
 class RowReader {
 public:
-  RowReader(const PackedWeight &weight, const model::WeightSource &source,
-            std::map<std::string, uint64_t> &hashes)
-      : weight(weight), source(source), hashes(hashes) {}
+  RowReader(const PackedWeight &weight, const model::WeightSource &source, PackReport &report)
+      : weight(weight), source(source), report(report) {}
 
-  Status read(uint64_t numRows, float *out) {
+  Status read(uint64_t numRows, Rows &rows) {
+    rows.resize(weight, numRows);
     if (weight.computed)
-      return compute(numRows, out);
+      return compute(numRows, rows.values.data());
     if (joinsVectors(weight))
-      return readVectors(out);
-    while (numRows) {
-      const std::string &name = weight.sources[current];
-      const uint64_t available = uint64_t(source.find(name)->rows()) - next;
-      const uint64_t taken = std::min(available, numRows);
-      if (Status status = source.readRows(name, int64_t(next), int64_t(taken), out); !status)
+      return readVectors(rows.values.data());
+    for (uint64_t done = 0; done < numRows;) {
+      const uint64_t available = rowsOf(current) - next;
+      const uint64_t taken = std::min(available, numRows - done);
+      if (Status status = readPart(taken, rows, done * weight.columns); !status)
         return status;
-      hash.add(out, taken * weight.columns * sizeof(float));
-      out += taken * weight.columns;
-      numRows -= taken;
+      done += taken;
       next += taken;
       if (taken == available)
         finishSource();
@@ -75,6 +93,10 @@ public:
   }
 
 private:
+  uint64_t rowsOf(size_t index) const {
+    return uint64_t(source.find(weight.sources[index])->rows());
+  }
+
   Status compute(uint64_t numRows, float *out) {
     for (uint64_t row = 0; row < numRows; ++row, ++next)
       ropeRow(*weight.computed, next, out + row * weight.columns);
@@ -93,8 +115,42 @@ private:
     return {};
   }
 
+  // Rows of the current source, from element `first` of `rows` on.
+  Status readPart(uint64_t count, Rows &rows, uint64_t first) {
+    const std::string &name = weight.sources[current];
+    const bool kept = model::formatOf(source.find(name)->elementType) == weight.format;
+    model::RoundingLoss *loss =
+        kept || weight.format == model::Format() ? nullptr : &report.losses[name];
+    const uint64_t elements = count * weight.columns;
+    if (!weight.format.groups) {
+      float *out = rows.values.data() + first;
+      Status status = model::readRowsAs(source, name, weight.format, int64_t(next), int64_t(count),
+                                        out, loss);
+      if (status)
+        hash.add(out, elements * sizeof(float));
+      return status;
+    }
+    model::GroupRows out = rows.groupsFrom(first);
+    Status status = model::readGroupsAs(source, name, *weight.format.groups, int64_t(next),
+                                        int64_t(count), out, loss);
+    if (!status)
+      return status;
+    const uint64_t halves = elements / model::groupSize * sizeof(uint16_t);
+    hash.add(out.codes, elements);
+    scales.add(out.scales, halves);
+    if (out.minimums)
+      minimums.add(out.minimums, halves);
+    return {};
+  }
+
   void finishSource() {
-    hashes[weight.sources[current]] = hash.value();
+    if (weight.format.groups)
+      for (Xxh64 *part : {&scales, &minimums}) {
+        const uint64_t value = part->value();
+        hash.add(&value, sizeof value);
+        *part = Xxh64();
+      }
+    report.sources[weight.sources[current]] = hash.value();
     hash = Xxh64();
     ++current;
     next = 0;
@@ -102,10 +158,10 @@ private:
 
   const PackedWeight &weight;
   const model::WeightSource &source;
-  std::map<std::string, uint64_t> &hashes;
+  PackReport &report;
   size_t current = 0;
   uint64_t next = 0;
-  Xxh64 hash;
+  Xxh64 hash, scales, minimums;
 };
 
 class Packer {
@@ -127,7 +183,7 @@ private:
     if (Status status = fill(weight.offset - done); !status)
       return status;
     one = Xxh64();
-    RowReader reader(weight, source, report.sources);
+    RowReader reader(weight, source, report);
     const uint64_t panel = std::max<uint64_t>(weight.panelRows, 1);
     const uint64_t panels =
         std::max<uint64_t>(1, kBlockBytes / (panel * weight.columns * sizeof(float)));
@@ -141,15 +197,16 @@ private:
   }
 
   Status packBlock(const PackedWeight &weight, RowReader &reader, uint64_t numRows) {
-    rows.resize(numRows * weight.columns);
-    if (Status status = reader.read(numRows, rows.data()); !status)
+    if (Status status = reader.read(numRows, rows); !status)
       return status;
-    if (!weight.panelRows)
-      return put(rows.data(), rows.size() * sizeof(float));
-    const uint64_t panels = (numRows + weight.panelRows - 1) / weight.panelRows;
-    packed.resize(panels * weight.panelRows * weight.columns);
-    packPanels(rows.data(), numRows, weight.columns, weight.panelRows, packed.data());
-    return put(packed.data(), packed.size() * sizeof(float));
+    packed.resize(packedBytes(weight.format, numRows, weight.columns, weight.panelRows));
+    if (weight.format.groups)
+      packGroups(rows.groupsFrom(0), numRows, weight.columns, *weight.format.groups,
+                 weight.panelRows, packed.data());
+    else
+      packFloats(rows.values.data(), numRows, weight.columns, weight.format, weight.panelRows,
+                 packed.data());
+    return put(packed.data(), packed.size());
   }
 
   // The gap before a weight; small in a sane plan, but written in pieces whatever it is.
@@ -182,8 +239,8 @@ private:
   Xxh64 one;
   Xxh64 all;
   uint64_t done = 0;
-  std::vector<float> rows;
-  std::vector<float> packed;
+  Rows rows;
+  std::vector<uint8_t> packed;
 };
 
 } // namespace
@@ -218,32 +275,6 @@ void ropeRow(const RopeTable &table, uint64_t position, float *out) {
     const float angle = static_cast<float>(position) * table.frequencies[i];
     out[i] = table.magnitude * static_cast<float>(std::cos(static_cast<double>(angle)));
     out[half + i] = table.magnitude * static_cast<float>(std::sin(static_cast<double>(angle)));
-  }
-}
-
-void packPanels(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows,
-                float *out) {
-  for (uint64_t first = 0; first < numRows; first += panelRows, out += panelRows * columns) {
-    const uint64_t used = std::min(panelRows, numRows - first);
-    const float *panel = rows + first * columns;
-    if (used < panelRows)
-      std::fill(out, out + panelRows * columns, 0.0f);
-    for (uint64_t begin = 0; begin < columns; begin += kTransposeColumns)
-      for (uint64_t row = 0; row < used; ++row)
-        for (uint64_t k = begin; k < std::min(begin + kTransposeColumns, columns); ++k)
-          out[k * panelRows + row] = panel[row * columns + k];
-  }
-}
-
-void unpack(const PackedWeight &weight, const float *packed, float *out) {
-  if (!weight.panelRows) {
-    std::copy(packed, packed + weight.rows * weight.columns, out);
-    return;
-  }
-  for (uint64_t row = 0; row < weight.rows; ++row) {
-    const float *panel = packed + row / weight.panelRows * weight.panelRows * weight.columns;
-    for (uint64_t k = 0; k < weight.columns; ++k)
-      out[row * weight.columns + k] = panel[k * weight.panelRows + row % weight.panelRows];
   }
 }
 

@@ -24,8 +24,11 @@ using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct PackReport {
   WeightHashes hashes;
-  std::map<std::string, uint64_t>
-      sources; // canonical name -> XXH64 of its values as f32, row by row
+  // Canonical name -> XXH64 of what was packed, row by row: values as f32; of groups the codes, and
+  // behind them the hashes of scales and minimums.
+  std::map<std::string, uint64_t> sources;
+  // Canonical name -> what its new format cost, where it was packed in another than it is stored in.
+  std::map<std::string, model::RoundingLoss> losses;
 };
 
 // The report of weights that are not packed yet: every entry is there, every hash is 0.
@@ -40,13 +43,5 @@ Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &
 
 // One row of a rope table; `out` has 2 * frequencies.size() elements.
 void ropeRow(const RopeTable &table, uint64_t position, float *out);
-
-// numRows rows of `columns` elements to panels of panelRows rows; the last panel is filled with
-// zeros.
-void packPanels(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows,
-                float *out);
-
-// The rows of a packed weight, row-major, whatever its layout; `out` has rows * columns elements.
-void unpack(const PackedWeight &weight, const float *packed, float *out);
 
 } // namespace llmc::artifact

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Module level: sizes, limits, weights and caches. ReadGraph.cpp reads the graphs.
 #include "passes/codegen/artifact/ReadTables.h"
-#include "dialects/llm/LLMDialect.h"
+#include "dialects/llm/WeightFormat.h"
 #include "dialects/tile/TileDialect.h"
+#include "passes/codegen/artifact/Panels.h"
 #include "passes/codegen/artifact/ReadGraph.h"
 
 using namespace mlir;
@@ -49,14 +50,26 @@ LogicalResult readLimits(ModuleOp module, Limits &limits) {
 }
 
 /// Bytes that the packing needs; nothing where they do not fit 63 bits.
-std::optional<uint64_t> packedBytes(const PackedWeight &weight) {
+std::optional<uint64_t> bytesOf(const PackedWeight &weight) {
   uint64_t panel = std::max<uint64_t>(weight.panelRows, 1);
   unsigned __int128 rows =
       (weight.rows + panel - 1) / panel * static_cast<unsigned __int128>(panel);
-  unsigned __int128 bytes = rows * weight.columns;
-  if (bytes >> 60)
+  if (rows * weight.columns >> 60)
     return std::nullopt;
-  return uint64_t(bytes) * sizeof(float);
+  return packedBytes(weight.format, weight.rows, weight.columns, weight.panelRows);
+}
+
+LogicalResult readFormat(tile::PackedOp op, PackedWeight &weight) {
+  Type element = op.getElement();
+  if (!isa<llm::GroupType, Float32Type, Float16Type, BFloat16Type>(element))
+    return op.emitOpError() << "has elements of " << element
+                            << ", expected f32, f16, bf16 or !llm.group";
+  weight.format = llm::formatOf(element);
+  if (weight.format.groups && (weight.columns % model::groupSize || !weight.panelRows))
+    return op.emitOpError() << "keeps " << weight.columns << " columns in groups with panel_rows "
+                            << weight.panelRows << ", expected a multiple of "
+                            << model::groupSize << " columns in panels";
+  return success();
 }
 
 LogicalResult readSource(tile::PackedOp op, PackedWeight &weight) {
@@ -76,8 +89,9 @@ LogicalResult readSource(tile::PackedOp op, PackedWeight &weight) {
     return op.emitOpError() << "is computed by " << *op.getComputed()
                             << ", expected #llm.rope_table";
   ArrayRef<float> frequencies = table.getFrequencies().asArrayRef();
-  if (weight.columns != 2 * frequencies.size() || weight.panelRows)
-    return op.emitOpError() << "expects a row-major table of " << 2 * frequencies.size()
+  if (weight.columns != 2 * frequencies.size() || weight.panelRows ||
+      !(weight.format == model::Format()))
+    return op.emitOpError() << "expects a row-major table of f32 and " << 2 * frequencies.size()
                             << " columns, found " << weight.columns << " columns and panel_rows "
                             << weight.panelRows;
   weight.computed = RopeTable{{frequencies.begin(), frequencies.end()},
@@ -101,7 +115,9 @@ LogicalResult readWeight(tile::PackedOp op, Tables &tables) {
   weight.panelRows = uint64_t(panelRows);
   weight.offset = uint64_t(offset);
   weight.bytes = uint64_t(packed);
-  std::optional<uint64_t> bytes = packedBytes(weight);
+  if (failed(readFormat(op, weight)))
+    return failure();
+  std::optional<uint64_t> bytes = bytesOf(weight);
   if (!bytes || weight.bytes != *bytes)
     return op.emitOpError() << "occupies " << weight.bytes << " bytes, expected "
                             << bytes.value_or(0) << " for its shape and panels";
@@ -126,6 +142,7 @@ LogicalResult readCache(tile::PlacedCacheOp op, Tables &tables) {
   cache.keyWidth = uint32_t(type.getKey());
   cache.valueWidth = uint32_t(type.getValue());
   cache.tokenMajor = type.getTokenMajor();
+  cache.element = type.getElement().isBF16() ? LLMC_BF16 : LLMC_F32;
   cache.offset = uint64_t(op.getOffset());
   cache.keyBytes = uint64_t(type.getKeyBytes());
   cache.valueBytes = uint64_t(type.getValueBytes());

@@ -5,6 +5,7 @@
 // (TablesObject.h). No LLVM and no MLIR here.
 #pragma once
 
+#include "dialects/model/Quantize.h"
 #include "llmc/abi.h"
 
 #include <optional>
@@ -23,15 +24,17 @@ struct PackedWeight {
   std::string name; // canonical names joined by '+'; the symbol of a computed one
   uint64_t rows = 0;
   uint64_t columns = 0;
+  model::Format format;   // of an element
   uint64_t panelRows = 0; // 0: row-major
   uint64_t offset = 0;    // from the start of the weights
   uint64_t bytes = 0;
   std::vector<std::string> sources; // stacked by rows
   std::optional<RopeTable> computed;
 
-  // The layout in words: "panel32<f32>" or "row_major<f32>".
-  std::string format() const {
-    return (panelRows ? "panel" + std::to_string(panelRows) : std::string("row_major")) + "<f32>";
+  // Format and layout in words: "panel32<int4>" or "row_major<f32>".
+  std::string layout() const {
+    return (panelRows ? "panel" + std::to_string(panelRows) : std::string("row_major")) + "<" +
+           model::name(format) + ">";
   }
 };
 
@@ -41,6 +44,7 @@ struct Cache {
   uint32_t keyWidth = 0;
   uint32_t valueWidth = 0;
   bool tokenMajor = false;
+  llmc_element element = LLMC_F32;
   uint64_t offset = 0; // inside a chunk block
   uint64_t keyBytes = 0;
   uint64_t valueBytes = 0;

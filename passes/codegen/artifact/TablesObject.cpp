@@ -94,7 +94,7 @@ Constant *TablesModule::graph(const Graph &g) {
 }
 
 Constant *TablesModule::cache(const Cache &c) {
-  return build.record({build.string(c.name), build.u32(LLMC_F32), build.u32(c.heads),
+  return build.record({build.string(c.name), build.u32(c.element), build.u32(c.heads),
                        build.u32(c.keyWidth), build.u32(c.valueWidth), build.u32(c.tokenMajor),
                        build.u32(0), build.u64(c.offset), build.u64(c.keyBytes),
                        build.u64(c.valueBytes)});
@@ -102,7 +102,7 @@ Constant *TablesModule::cache(const Cache &c) {
 
 Constant *TablesModule::weight(size_t index) {
   const PackedWeight &w = tables.weights[index];
-  return build.record({build.string(w.name), build.string(w.format()), build.u64(w.offset),
+  return build.record({build.string(w.name), build.string(w.layout()), build.u64(w.offset),
                        build.u64(w.bytes), build.u64(w.rows), build.u64(w.columns),
                        build.u64(request.hashes.weights[index])});
 }

@@ -61,21 +61,35 @@ public:
 private:
   static int64_t chunkOf(int64_t bytesPerProgram) { return std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, bytesPerProgram)); }
 
+  static WeightOp multiplied(Operation &op) {
+    if (auto linear = dyn_cast<LinearOp>(op))
+      return lookupWeight(linear, linear.getWeightAttr());
+    if (auto head = dyn_cast<LMHeadOp>(op))
+      return lookupWeight(head, head.getWeightAttr());
+    return {};
+  }
+
   void linear(FusedOp region, Fields &f, std::string &reason) const {
-    int64_t projections = 0, columns = 0;
+    int64_t projections = 0, panelBytes = 0;
+    bool inGroups = false;
     for (Operation &op : region.getBody().front())
-      if (isa<LinearOp, LMHeadOp>(op)) {
+      if (WeightOp weight = multiplied(op)) {
         ++projections;
-        columns = widthOf(op.getOperand(0).getType());
+        WeightType type = weight.getType();
+        inGroups = bool(type.getGroups());
+        int64_t rows = type.getRows() + (kPanelRows - type.getRows() % kPanelRows) % kPanelRows;
+        panelBytes += int64_t(type.getBytes()) / rows * kPanelRows;
       }
     auto graph = region->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(kGraphAttrName);
     int64_t vectors = kPanelRows / description.vectorLanes; // registers of one accumulator
-    int64_t fits = (description.vectorRegisters - vectors - 1) / (vectors * projections);
+    // Groups: integer and float sums of one projection at a time. Floats: sums of all.
+    int64_t sums = vectors * (inGroups ? 2 : projections);
+    int64_t fits = (description.vectorRegisters - vectors - 1) / sums;
     if (!graph || graph.getValue() != "decode")
       f.rowTile = std::clamp<int64_t>(int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(fits, 1)))), 1, kMostRowTile);
     f.kTile = 16;
-    f.chunk = chunkOf(columns * kPanelRows * 4 * projections);
-    reason = llvm::formatv("{0} rows share a loaded weight: {1} of {2} registers hold sums", f.rowTile, f.rowTile * vectors * projections,
+    f.chunk = chunkOf(panelBytes);
+    reason = llvm::formatv("{0} rows share a loaded weight: {1} of {2} registers hold sums", f.rowTile, f.rowTile * sums,
                            description.vectorRegisters)
                  .str();
   }

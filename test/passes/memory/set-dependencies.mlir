@@ -5,7 +5,7 @@
 
 !kv = !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 8192>
 
-tile.packed @w 1 x 8 panel_rows 0 offset 0 bytes 32 {sources = ["w"]}
+tile.packed @w 1 x 8 of f32 panel_rows 0 offset 0 bytes 32 {sources = ["w"]}
 tile.placed_cache @layers.0.kv : !kv offset 0
 tile.placed_cache @layers.1.kv : !kv offset 4096
 

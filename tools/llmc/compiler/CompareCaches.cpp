@@ -3,6 +3,7 @@
 // Addresses inside a chunk: keys first, values after them, each [head][token][width] or
 // [token][head][width].
 #include "tools/llmc/compiler/CompareCaches.h"
+#include "dialects/model/Quantize.h"
 #include <algorithm>
 #include <cstring>
 
@@ -11,13 +12,29 @@ namespace {
 
 constexpr int64_t kChunk = LLMC_KV_CHUNK_TOKENS;
 
+/// The finest that caches are written in.
+constexpr uint64_t kLeastBytes = 2;
+
+uint64_t elementBytes(const llmc_cache &cache) { return cache.element == LLMC_BF16 ? 2 : 4; }
+
+float readElement(const llmc_cache &cache, const char *from) {
+  if (cache.element == LLMC_BF16) {
+    uint16_t bits;
+    std::memcpy(&bits, from, sizeof bits);
+    return model::fromBFloat16(bits);
+  }
+  float value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
 void readPart(const llmc_cache &cache, const char *part, int64_t token, int64_t width,
               std::vector<float> &row) {
   for (int64_t head = 0; head < cache.kv_heads; ++head) {
-    int64_t element =
+    int64_t first =
         (cache.token_major ? token * cache.kv_heads + head : head * kChunk + token) * width;
-    const float *from = reinterpret_cast<const float *>(part) + element;
-    row.insert(row.end(), from, from + width);
+    for (int64_t i = first; i < first + width; ++i)
+      row.push_back(readElement(cache, part + uint64_t(i) * elementBytes(cache)));
   }
 }
 
@@ -44,10 +61,9 @@ PagesCopy::PagesCopy(const llmc_artifact &artifact, const SequenceList &sequence
   }
 }
 
-/// In words where element `element` of a chunk lies; empty where it may have changed.
-std::string PagesCopy::placeOf(size_t element, uint64_t sequence, uint32_t chunk, uint32_t own,
+/// In words what lies `at` bytes into a chunk; empty where it may have changed.
+std::string PagesCopy::placeOf(uint64_t at, uint64_t sequence, uint32_t chunk, uint32_t own,
                                const std::vector<std::pair<uint64_t, int64_t>> &slots) const {
-  uint64_t at = element * sizeof(float);
   for (uint32_t c = 0; c < artifact.n_caches; ++c) {
     const llmc_cache &cache = artifact.caches[c];
     if (at < cache.offset || at >= cache.offset + cache.key_bytes + cache.value_bytes)
@@ -55,7 +71,7 @@ std::string PagesCopy::placeOf(size_t element, uint64_t sequence, uint32_t chunk
     bool isKey = at < cache.offset + cache.key_bytes;
     int64_t width = isKey ? cache.key_width : cache.value_width;
     int64_t line =
-        int64_t((at - cache.offset - (isKey ? 0 : cache.key_bytes)) / sizeof(float)) / width;
+        int64_t((at - cache.offset - (isKey ? 0 : cache.key_bytes)) / elementBytes(cache)) / width;
     int64_t token = cache.token_major ? line / cache.kv_heads : line % kChunk,
             head = cache.token_major ? line % cache.kv_heads : line / kChunk;
     int64_t slot = chunk * kChunk + token;
@@ -77,9 +93,9 @@ PagesCopy::changedElsewhere(uint32_t own,
       auto now = static_cast<const char *>(inspect::chunkAddress(sequences[s], chunk));
       if (!std::memcmp(before, now, size_t(artifact.chunk_bytes)))
         continue;
-      for (size_t i = 0; i < artifact.chunk_bytes / sizeof(float); ++i)
-        if (std::memcmp(before + i * sizeof(float), now + i * sizeof(float), sizeof(float)))
-          if (std::string place = placeOf(i, s, chunk, own, slots); !place.empty())
+      for (uint64_t at = 0; at < artifact.chunk_bytes; at += kLeastBytes)
+        if (std::memcmp(before + at, now + at, kLeastBytes))
+          if (std::string place = placeOf(at, s, chunk, own, slots); !place.empty())
             return place;
     }
   return std::nullopt;

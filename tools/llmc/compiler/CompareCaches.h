@@ -29,7 +29,7 @@ public:
   changedElsewhere(uint32_t own, const std::vector<std::pair<uint64_t, int64_t>> &slots) const;
 
 private:
-  std::string placeOf(size_t element, uint64_t sequence, uint32_t chunk, uint32_t own,
+  std::string placeOf(uint64_t at, uint64_t sequence, uint32_t chunk, uint32_t own,
                       const std::vector<std::pair<uint64_t, int64_t>> &slots) const;
 
   const llmc_artifact &artifact;

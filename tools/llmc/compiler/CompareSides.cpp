@@ -42,6 +42,8 @@ Result<CompileRequest> compileRequestOf(const CompareRequest &request,
   for (auto [key, value] : {std::pair("target", &compile.pipeline.target),
                             std::pair("fuse_norm", &compile.pipeline.fuseNorm),
                             std::pair("schedule", &compile.pipeline.schedule),
+                            std::pair("quant", &compile.pipeline.quant),
+                            std::pair("kv", &compile.pipeline.kv),
                             std::pair("kv_layout", &compile.pipeline.kvLayout)})
     if (!read(key, *value))
       return errorAt(request.artifact.path, std::string("manifest: options: ") + key,

@@ -44,6 +44,7 @@ Result<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const CompileReq
   ModuleOptions options;
   options.maxPositions = *positions;
   options.file = request.input;
+  options.weights = opened.weights.get();
   Result<OwningOpRef<ModuleOp>> module = buildModule(context, opened.config, options);
   if (module)
     setLimits(**module, opened.config, *positions, request.maxBatch);
@@ -98,9 +99,11 @@ Status runStages(ModuleOp module, const CompileRequest &request, StringRef from,
 std::string optionsJson(const CompileRequest &request) {
   nlohmann::ordered_json options;
   options["target"] = request.pipeline.target;
+  options["kv"] = request.pipeline.kv;
   options["kv_layout"] = request.pipeline.kvLayout;
   options["fuse_norm"] = request.pipeline.fuseNorm;
   options["schedule"] = request.pipeline.schedule;
+  options["quant"] = request.pipeline.quant;
   options["max_seq"] = request.maxSequence;
   options["max_batch"] = request.maxBatch;
   return options.dump();
@@ -213,8 +216,12 @@ Status checkPipeline(const PipelineOptions &options) {
     return levels.takeError();
   if (!llm::symbolizeKVLayout(options.kvLayout))
     return errorAt("--kv-layout", "", "found '" + escaped(options.kvLayout) + "', expected head_major or token_major");
+  if (!llvm::is_contained({"", "f32", "bf16"}, options.kv))
+    return errorAt("--kv", "", "found '" + escaped(options.kv) + "', expected f32 or bf16");
   if (options.fuseNorm != "cost" && options.fuseNorm != "always" && options.fuseNorm != "never")
     return errorAt("--fuse-norm", "", "found '" + escaped(options.fuseNorm) + "', expected cost, always or never");
+  if (!llvm::is_contained({"keep", "f32", "bf16", "int8", "int4"}, options.quant))
+    return errorAt("--quant", "", "found '" + escaped(options.quant) + "', expected keep, f32, bf16, int8 or int4");
   SmallVector<ForcedField> fields;
   std::string error;
   if (!parseForced(options.schedule, fields, error))

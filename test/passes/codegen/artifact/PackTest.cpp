@@ -2,6 +2,7 @@
 // Packing: nothing is lost, panels cross the borders of stacked sources, memory stays bounded,
 // hashes are XXH64.
 #include "passes/codegen/artifact/Pack.h"
+#include "passes/codegen/artifact/Panels.h"
 #include "passes/codegen/artifact/Xxh64.h"
 #include "test/passes/codegen/artifact/ToyModel.h"
 
@@ -62,7 +63,8 @@ TEST(Pack, UnpackGivesTheSameBits) {
         pack(tables, source, sink);
         ASSERT_EQ(sink.bytes.size(), tables.weightsBytes);
         std::vector<float> rowsBack(size_t(rows * columns)), direct(size_t(rows * columns));
-        unpack(tables.weights[0], sink.floats(0), rowsBack.data());
+        unpackFloats(sink.bytes.data(), uint64_t(rows), uint64_t(columns), {}, panelRows,
+                     rowsBack.data());
         ASSERT_TRUE(source.readRows("w", 0, rows, direct.data()).ok());
         EXPECT_EQ(rowsBack, direct) << rows << " x " << columns << " in panels of " << panelRows;
       }
@@ -92,7 +94,7 @@ TEST(Pack, SourcesStackByRowsAcrossPanels) {
   MemorySink sink;
   PackReport report = pack(tables, source, sink);
   std::vector<float> rows(33);
-  unpack(tables.weights[0], sink.floats(0), rows.data());
+  unpackFloats(sink.bytes.data(), 11, 3, {}, 4, rows.data());
   EXPECT_EQ(rows[4 * 3 + 1], source.value("q", 4, 1));
   EXPECT_EQ(rows[5 * 3 + 1], source.value("k", 0, 1));
   EXPECT_EQ(rows[6 * 3 + 2], source.value("k", 1, 2));

@@ -42,9 +42,9 @@ constexpr const char *kModule = R"(
 module attributes {llm.rows_arena_bytes = 128 : i64, llm.outputs_arena_bytes = 64 : i64, llm.chunk_bytes = 1024 : i64,
   llm.limits = {hidden = 6 : i64, vocabulary = 11 : i64, layers = 1 : i64, max_positions = 16 : i64, max_sequences = 2 : i64,
   eos = array<i32: 3, 7>}} {
-tile.packed @embed_table 11 x 6 panel_rows 0 offset 0 bytes 264 {sources = ["embed"]}
-tile.packed @rope 16 x 4 panel_rows 0 offset 640 bytes 256 {computed = #llm.rope_table<frequencies = [1.0, 0.25], magnitude = 1.0 : f32>}
-tile.packed @lm_head 11 x 6 panel_rows 4 offset 320 bytes 288 {sources = ["head.a", "head.b"]}
+tile.packed @embed_table 11 x 6 of f32 panel_rows 0 offset 0 bytes 264 {sources = ["embed"]}
+tile.packed @rope 16 x 4 of f32 panel_rows 0 offset 640 bytes 256 {computed = #llm.rope_table<frequencies = [1.0, 0.25], magnitude = 1.0 : f32>}
+tile.packed @lm_head 11 x 6 of f32 panel_rows 4 offset 320 bytes 288 {sources = ["head.a", "head.b"]}
 tile.placed_cache @layers.0.kv : !tile.kv<heads = 1, key = 2, value = 2, tokenMajor = false, block = 1024> offset 0
 tile.kernel @embed(%step: !tile.step, %table: !tile.view<11x6xf32>, %x: !tile.view<?x6xf32>) { tile.return }
 tile.kernel @append(%step: !tile.step, %rope: !tile.view<16x4xf32>, %x: !tile.view<?x6xf32>, %kv: !tile.kv<heads = 1, key = 2, value = 2, tokenMajor = false, block = 1024>) { tile.return }
