@@ -4,13 +4,7 @@
 // it comes back through a crash recovery point instead.
 #include "passes/codegen/cpu/EmitObject.h"
 #include "llvm-c/Target.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -19,11 +13,12 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "passes/codegen/cpu/InstrumentThreads.h"
+#include "passes/codegen/llvm/EmitCode.h"
 #include "passes/codegen/llvm/RunGuarded.h"
 
 using namespace mlir;
+using namespace llmc;
 using namespace llmc::cpu;
 
 static constexpr const char *kTriple = "x86_64-unknown-linux-gnu";
@@ -40,21 +35,15 @@ static OwningOpRef<ModuleOp> extractKernels(ModuleOp module, StringRef prefix) {
   return kernels;
 }
 
-static std::unique_ptr<llvm::TargetMachine> createMachine(const CpuLevel &level, std::string &error) {
+static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, std::string &error) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
-  llvm::Triple triple(kTriple);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // an fma is one only where the kernel says so
+  llvm::TargetOptions options = strictOptions();
   options.FunctionSections = true;
   options.DataSections = true;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, "x86-64", level.llvmFeatures, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return createMachine(llvm::Triple(kTriple), "x86-64", level.llvmFeatures, options, llvm::Reloc::PIC_, error);
 }
 
 static void setFunctionAttributes(llvm::Module &module, const CpuLevel &level) {
@@ -68,28 +57,14 @@ static void setFunctionAttributes(llvm::Module &module, const CpuLevel &level) {
   }
 }
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine, bool instrumentThreads) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
-  if (!instrumentThreads)
-    return;
+/// For tests: ThreadSanitizer sees every access of the optimised kernels.
+static void instrument(llvm::Module &module, llvm::TargetMachine &machine) {
   announceWideAccesses(module);
   requestThreadSanitizer(module);
-  modules.clear();
-  functions.clear();
-  llvm::ModulePassManager sanitize;
-  sanitize.addPass(llvm::ModuleThreadSanitizerPass());
-  sanitize.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
-  sanitize.run(module, modules);
+  runPasses(module, machine, [](llvm::PassBuilder &, llvm::ModulePassManager &passes) {
+    passes.addPass(llvm::ModuleThreadSanitizerPass());
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
+  });
 }
 
 /// Names that the object needs from elsewhere and that no executor provides.
@@ -120,40 +95,26 @@ static SmallVector<std::string> unexpectedSymbols(ArrayRef<char> object, bool in
 /// Everything between MLIR and bytes; an empty `error` means success.
 static void generate(ModuleOp kernels, const CpuLevel &level, EmitKind kind, const EmitOptions &options,
                      llvm::SmallVector<char, 0> &bytes, std::string &error) {
-  llvm::LLVMContext context;
-  context.setDiagnosticHandlerCallBack(
-      [](const llvm::DiagnosticInfo *info, void *target) {
-        if (info->getSeverity() != llvm::DS_Error)
-          return;
-        llvm::raw_string_ostream stream(*static_cast<std::string *>(target));
-        llvm::DiagnosticPrinterRawOStream printer(stream);
-        info->print(printer);
-      },
-      &error);
-  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(kernels, context, "kernels");
-  std::unique_ptr<llvm::TargetMachine> machine = module ? createMachine(level, error) : nullptr;
-  if (!machine) {
-    if (error.empty())
-      error = "the kernels could not be translated to LLVM IR";
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor(level, error);
+  if (!machine)
     return;
-  }
-  module->setTargetTriple(machine->getTargetTriple());
-  module->setDataLayout(machine->createDataLayout());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translateToLLVMIR(kernels, context, *machine, error);
+  if (!module)
+    return;
   module->setPICLevel(llvm::PICLevel::BigPIC);
   setFunctionAttributes(*module, level);
-  optimise(*module, *machine, options.instrumentThreads);
-  llvm::raw_svector_ostream stream(bytes);
+  optimise(*module, *machine);
+  if (options.instrumentThreads)
+    instrument(*module, *machine);
   if (kind == EmitKind::LLVMIR) {
+    llvm::raw_svector_ostream stream(bytes);
     module->print(stream, nullptr);
     return;
   }
-  llvm::legacy::PassManager generation;
   auto type = kind == EmitKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  if (machine->addPassesToEmitFile(generation, stream, nullptr, type)) {
+  if (!generateCode(*module, *machine, type, bytes))
     error = "this LLVM cannot write that kind of file";
-    return;
-  }
-  generation.run(*module);
 }
 
 FailureOr<llvm::SmallVector<char, 0>> llmc::cpu::emit(ModuleOp module, const CpuLevel &level, EmitKind kind,

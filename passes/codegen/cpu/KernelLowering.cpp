@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of a kernel's function (operands, loop over programs), structured control flow and
-// element-wise ops.
+// The frame of a kernel's function (operands, loop over programs), and how tiles become vectors.
 #include "passes/codegen/cpu/KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace llmc::cpu;
 using namespace llmc::tile;
-
-/// Wider computed tiles would fill hundreds of registers; the schedule is at fault.
-static constexpr int64_t kWidestTile = 1024;
 
 FailureOr<LLVM::LLVMFuncOp> KernelLowering::run() {
   MLIRContext *context = builder.getContext();
@@ -75,30 +69,10 @@ void KernelLowering::openProgramLoop(Block *entry) {
                                        arith::RemUIOp::create(builder, loc, program, size));
 }
 
-LogicalResult KernelLowering::lowerBlock(Block &block) {
-  for (Operation &op : block)
-    if (failed(lower(&op)))
-      return failure();
-  return success();
-}
-
-LogicalResult KernelLowering::lower(Operation *op) {
-  loc = op->getLoc();
+LogicalResult KernelLowering::lowerTileOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](ReturnOp) { return success(); })
-      .Case([&](ProgramIdOp id) {
-        values.map(id.getResult(), id.getAxis() == Axis::Line ? line : inner);
-        return success();
-      })
-      .Case([&](ExtentOp extent) { return lowerExtent(extent), success(); })
-      .Case([&](StepReadOp read) { return lowerStepRead(read), success(); })
       .Case([&](LoadOp load) { return lowerLoad(load); })
       .Case([&](StoreOp store) { return lowerStore(store); })
-      .Case([&](KVChunkOp chunk) { return lowerKVChunk(chunk), success(); })
-      .Case([&](ReinterpretOp view) {
-        values.map(view.getResult(), lookup(view.getView()));
-        return success();
-      })
       .Case([&](BroadcastOp broadcast) { return lowerBroadcast(broadcast), success(); })
       .Case([&](IotaOp iota) { return lowerIota(iota), success(); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce), success(); })
@@ -108,118 +82,18 @@ LogicalResult KernelLowering::lower(Operation *op) {
 }
 
 /// Maths functions that become instructions, or polynomials whose error is known.
-static bool isKnownMath(Operation *op) {
+bool KernelLowering::hasLowering(Operation *op) const {
   return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp,
              math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
-             math::TruncOp, math::CopySignOp>(op);
+             math::TruncOp, math::CopySignOp, scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp,
+             scf::YieldOp>(op);
 }
 
-static bool isStructure(Operation *op) {
-  return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op);
-}
+Type KernelLowering::tileType(int64_t width, Type element) { return vectorOf(width, element); }
 
-static bool isStored16(Type type) {
-  return getElementTypeOrSelf(type).isBF16() || getElementTypeOrSelf(type).isF16();
-}
-
-/// Numbers of 16 bits are moved and converted; arithmetic on them would round otherwise on each
-/// level.
-static bool computesIn16(Operation *op) {
-  bool moves = isStructure(op) || isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp,
-                                      arith::SelectOp, arith::ConstantOp>(op);
-  return !moves && (llvm::any_of(op->getOperandTypes(), isStored16) ||
-                    llvm::any_of(op->getResultTypes(), isStored16));
-}
-
-/// Ops of arith, math and scf mean the same on vectors as on tiles: the same op, on converted
-/// types.
-LogicalResult KernelLowering::lowerByCloning(Operation *op) {
-  bool arithmetic =
-      isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::RemFOp>(op);
-  if (!arithmetic && !isKnownMath(op) && !isStructure(op))
-    return refuse(op) << "no instruction or polynomial stands for it, expected tile, arith, scf or "
-                         "one of the maths ops in "
-                         "passes/codegen/cpu/README.md";
-  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
-      fast && fast.getFastMathFlagsAttr() &&
-      fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
-    return refuse(op) << "found fastmath flags, expected none: they would let the same sum give "
-                         "other bits elsewhere";
-  if (computesIn16(op))
-    return refuse(op) << "found arithmetic on bf16 or f16, expected arith.extf before it and "
-                         "arith.truncf after it";
-  if (auto rounding = dyn_cast<arith::TruncFOp>(op); rounding && rounding.getRoundingmode())
-    return refuse(op) << "found a rounding mode, expected none: numbers are rounded to nearest "
-                         "even";
-  OperationState state(loc, op->getName());
-  state.attributes = op->getAttrs();
-  for (Value operand : op->getOperands())
-    state.operands.push_back(lookup(operand));
-  for (Type type : op->getResultTypes()) {
-    FailureOr<Type> converted = convertType(op, type);
-    if (failed(converted))
-      return failure();
-    state.types.push_back(*converted);
-  }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op);
-      constant && isa<RankedTensorType>(constant.getType())) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!elements)
-      return refuse(op) << "expected its elements in place, found " << constant.getValue();
-    state.attributes.set("value", elements.reshape(cast<ShapedType>(state.types.front())));
-  }
-  for (Region &region : op->getRegions()) {
-    Region *copy = state.addRegion();
-    for (Block &block : region) {
-      Block *target = new Block;
-      copy->push_back(target);
-      for (BlockArgument argument : block.getArguments()) {
-        FailureOr<Type> converted = convertType(op, argument.getType());
-        if (failed(converted))
-          return failure();
-        values.map(argument, target->addArgument(*converted, argument.getLoc()));
-      }
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToEnd(target);
-      if (failed(lowerBlock(block)))
-        return failure();
-    }
-  }
-  values.map(op->getResults(), builder.create(state)->getResults());
-  return success();
-}
-
-FailureOr<Type> KernelLowering::convertType(Operation *user, Type type) {
-  if (isa<StepType, ViewType, KVType>(type))
-    return Type(step.getType());
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor) {
-    if (type.isIntOrIndexOrFloat())
-      return type;
-    return refuse(user) << "found type " << type << ", expected numbers, tiles or views";
-  }
-  if (tensor.getRank() != 1 || !tensor.hasStaticShape())
-    return refuse(user)
-           << "found " << tensor
-           << ", expected rank 1: only tile.dot uses tiles of rank 2, straight from tile.load";
-  if (tensor.getDimSize(0) < 1 || tensor.getDimSize(0) > kWidestTile)
-    return refuse(user) << "found " << tensor << ", expected 1 to " << kWidestTile
-                        << " elements; loop over narrower tiles";
-  return Type(vectorOf(tensor.getDimSize(0), tensor.getElementType()));
-}
-
-InFlightDiagnostic KernelLowering::refuse(Operation *op) {
-  return op->emitOpError() << "cannot be lowered for a CPU: ";
-}
-
-Value KernelLowering::index(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, loc, value);
-}
-
-Value KernelLowering::zeros(Type type) {
-  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-}
-
-Value KernelLowering::toI64(Value value) {
-  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+FailureOr<Attribute> KernelLowering::tileConstant(arith::ConstantOp op, Type type) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!elements)
+    return refuse(op) << "expected its elements in place, found " << op.getValue();
+  return Attribute(elements.reshape(cast<ShapedType>(type)));
 }

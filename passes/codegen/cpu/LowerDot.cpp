@@ -7,10 +7,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "passes/codegen/cpu/KernelLowering.h"
 
 using namespace mlir;
+using namespace llmc;
 using namespace llmc::cpu;
 using namespace llmc::tile;
 
@@ -19,32 +19,9 @@ static constexpr int64_t kUnroll = 4;
 /// Vectors of one row that are multiplied without a loop over them.
 static constexpr int64_t kStraightVectors = 8;
 
-bool llmc::cpu::isUnchangedUntil(LoadOp load, DotOp dot) {
-  Operation *end = load->getBlock()->findAncestorOpInBlock(*dot);
-  auto stores = [](Operation *op) {
-    return op->walk([](StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  };
-  for (Operation *op = load->getNextNode(); op != end; op = op->getNextNode())
-    if (stores(op))
-      return false;
-  return end == dot || !stores(end);
-}
-
-/// Whether `dot` can take the elements of its row from memory. A masked row can only where the dot
-/// stops at the same place.
-bool KernelLowering::readsInPlace(LoadOp load, DotOp dot) {
-  if (dot.getMatrix() == load.getResult() ||
-      llvm::is_contained(dot.getAccumulators(), load.getResult()))
-    return false;
-  if (load.getValid() && (dot.getTransposed() || load.getValid() != dot.getValid()))
-    return false;
-  return isUnchangedUntil(load, dot);
-}
-
 /// Where the elements of a row lie: where it was loaded from, or a copy on the stack.
 Value KernelLowering::rowAddress(DotOp op, Value row) {
-  auto source = row.getDefiningOp<LoadOp>();
-  if (source && !values.contains(row))
+  if (LoadOp source = rowInMemory(row))
     return addressOf(source);
   Value vector = lookup(row);
   Value &buffer = rowBuffers[vector];
@@ -57,8 +34,6 @@ Value KernelLowering::rowAddress(DotOp op, Value row) {
   return buffer;
 }
 
-static Type matrixElement(DotOp op) { return getElementTypeOrSelf(op.getMatrix().getType()); }
-
 /// Some elements of the matrix, as f32.
 Value KernelLowering::loadExtended(Type element, int64_t width, Value pointer) {
   Value stored = load(vectorOf(width, element), pointer);
@@ -68,37 +43,17 @@ Value KernelLowering::loadExtended(Type element, int64_t width, Value pointer) {
 }
 
 LogicalResult KernelLowering::lowerDot(DotOp op) {
-  auto matrix = op.getMatrix().getDefiningOp<LoadOp>();
-  const Value computed[] = {op.getRows().front(), op.getAccumulators().front()};
-  for (Value operand : computed)
-    if (!getElementTypeOrSelf(operand.getType()).isF32())
-      return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
-  if (!isa<FloatType>(matrixElement(op)))
-    return refuse(op) << "found " << matrix.getResult().getType()
-                      << ", expected elements of type f32, bf16 or f16";
-  if (!isUnchangedUntil(matrix, op)) {
-    InFlightDiagnostic error =
-        refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";
-    error.attachNote(matrix.getLoc()) << "the matrix is loaded here, but read by the dot";
-    return error;
-  }
-  for (Type type : op.getResultTypes())
-    if (failed(convertType(op, type)))
-      return failure();
+  if (failed(checkDot(op)))
+    return failure();
   Values rows;
   for (Value row : op.getRows())
     rows.push_back(rowAddress(op, row));
+  Value matrix = addressOf(op.getMatrix().getDefiningOp<LoadOp>());
   if (op.getTransposed())
-    lowerDotByTransposed(op, addressOf(matrix), rows);
+    lowerDotByTransposed(op, matrix, rows);
   else
-    lowerDotBy(op, addressOf(matrix), rows);
+    lowerDotBy(op, matrix, rows);
   return success();
-}
-
-/// Elements from one line of the dot's matrix to the next.
-static int64_t lineStride(DotOp op) {
-  ViewType view = op.getMatrix().getDefiningOp<LoadOp>().getView().getType();
-  return view.getStride(view.getRank() - 2);
 }
 
 /// Cuts columns into registers, and rows x columns into blocks whose sums stay in registers: as
@@ -125,8 +80,8 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
         for (auto [r, width] : llvm::enumerate(widths))
           inits.push_back(
               slice(lookup(op.getAccumulators()[row]), (first + int64_t(r)) * lanes, width));
-      Values done = sumOverK(op, offsetBy(matrix, matrixElement(op), first * lanes), someRows,
-                             widths, inits);
+      Values done =
+          sumOverK(op, offsetBy(matrix, matrixElement(op), first * lanes), someRows, widths, inits);
       for (auto [i, sum] : llvm::enumerate(done))
         sums[firstRow + int64_t(i / widths.size())].push_back(sum);
     }
@@ -143,9 +98,8 @@ KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRan
   int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0),
           stride = lineStride(op);
   auto addSteps = [&](Value k, int64_t offset, int64_t steps, Values sums) {
-    Value line =
-        k ? offsetBy(matrix, stored, arith::MulIOp::create(builder, loc, k, index(stride)))
-          : matrix;
+    Value line = k ? offsetBy(matrix, stored, arith::MulIOp::create(builder, loc, k, index(stride)))
+                   : matrix;
     Values elements;
     for (Value row : rows)
       elements.push_back(k ? offsetBy(row, f32, k) : row);

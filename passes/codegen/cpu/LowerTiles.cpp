@@ -27,24 +27,6 @@ void KernelLowering::lowerIota(IotaOp op) {
   values.map(op.getResult(), arith::ConstantOp::create(builder, loc, elements).getResult());
 }
 
-/// maximumf and minimumf, not maxnumf: a NaN must survive to where it can be seen, and -0 < +0
-/// makes the result independent of the order of its operands.
-Value KernelLowering::combine(Reduction kind, Value a, Value b) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
-  switch (kind) {
-  case Reduction::Add:
-    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
-                   : arith::AddIOp::create(builder, loc, a, b).getResult();
-  case Reduction::Max:
-    return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
-                   : arith::MaxSIOp::create(builder, loc, a, b).getResult();
-  case Reduction::Min:
-    return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult()
-                   : arith::MinSIOp::create(builder, loc, a, b).getResult();
-  }
-  llvm_unreachable("every reduction combines");
-}
-
 void KernelLowering::lowerReduce(ReduceOp op) {
   Value rest = lookup(op.getInput());
   for (int64_t half = cast<VectorType>(rest.getType()).getDimSize(0) / 2; half > 0; half /= 2) {

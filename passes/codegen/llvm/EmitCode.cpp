@@ -6,6 +6,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
@@ -14,6 +15,21 @@ llvm::TargetOptions llmc::strictOptions() {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return options;
+}
+
+std::unique_ptr<llvm::TargetMachine>
+llmc::createMachine(const llvm::Triple &triple, llvm::StringRef processor, llvm::StringRef features,
+                    const llvm::TargetOptions &options,
+                    std::optional<llvm::Reloc::Model> relocation, std::string &error) {
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, processor, features, options, relocation, std::nullopt,
+                                  llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    error = "this LLVM has no code generator for " + triple.str();
+  return machine;
 }
 
 static void appendError(const llvm::DiagnosticInfo *info, void *target) {

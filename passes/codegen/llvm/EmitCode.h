@@ -9,6 +9,7 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Support/CodeGen.h"
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace llvm {
@@ -17,6 +18,7 @@ class Module;
 class PassBuilder;
 class TargetMachine;
 class TargetOptions;
+class Triple;
 } // namespace llvm
 
 namespace mlir {
@@ -27,6 +29,13 @@ namespace llmc {
 
 /// Only what a kernel says: an fma is one nowhere else.
 llvm::TargetOptions strictOptions();
+
+/// O3 for a registered target; null, and the reason in `error`, where this LLVM has none for
+/// `triple`.
+std::unique_ptr<llvm::TargetMachine>
+createMachine(const llvm::Triple &triple, llvm::StringRef processor, llvm::StringRef features,
+              const llvm::TargetOptions &options, std::optional<llvm::Reloc::Model> relocation,
+              std::string &error);
 
 /// `kernels` as LLVM IR for `machine`; null, and the reason in `error`, where that fails. Errors
 /// that LLVM reports in `context` later on go to `error` too, which has to outlive it.

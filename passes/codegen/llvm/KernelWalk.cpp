@@ -31,6 +31,10 @@ LogicalResult KernelWalk::lower(Operation *op) {
       .Case([&](ExtentOp extent) { return lowerExtent(extent), success(); })
       .Case([&](StepReadOp read) { return lowerStepRead(read), success(); })
       .Case([&](KVChunkOp chunk) { return lowerKVChunk(chunk), success(); })
+      .Case([&](ReinterpretOp view) {
+        values.map(view.getResult(), lookup(view.getView()));
+        return success();
+      })
       .Default([&](Operation *other) {
         return isa_and_nonnull<TileDialect>(other->getDialect()) ? lowerTileOp(other)
                                                                  : lowerByCloning(other);

@@ -12,37 +12,28 @@
 #include "passes/codegen/llvm/RunGuarded.h"
 #include "llvm-c/Target.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
 using namespace mlir;
 using namespace llmc;
 
-static std::unique_ptr<llvm::TargetMachine> createMachine(NVVM::NVVMTargetAttr attribute,
-                                                          std::string &error) {
+static void registerTarget() {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
-  llvm::Triple triple(attribute.getTriple());
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, attribute.getChip(), attribute.getFeatures(), strictOptions(), std::nullopt,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Everything between MLIR and text; an empty `error` means success.
 static void generate(gpu::GPUModuleOp kernels, NVVM::NVVMTargetAttr target,
                      llvm::SmallString<0> &text, std::string &error) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target, error);
-  if (!machine) {
-    if (error.empty())
-      error = "this LLVM has no code generator for it";
+  registerTarget();
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createMachine(llvm::Triple(target.getTriple()), target.getChip(), target.getFeatures(),
+                    strictOptions(), std::nullopt, error);
+  if (!machine)
     return;
-  }
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = translateToLLVMIR(kernels, context, *machine, error);
   if (!module)

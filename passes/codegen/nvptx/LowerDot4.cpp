@@ -21,9 +21,9 @@ LogicalResult KernelLowering::lowerDot4(Dot4Op op) {
        llvm::zip(op.getRows(), op.getAccumulators(), op.getResults())) {
     Values words = unpack(lookup(row)), sums = unpack(lookup(accumulator));
     for (auto [weight, word, sum] : llvm::zip(weights, words, sums))
-      sum = NVVM::DotAccumulate4WayOp::create(
-          builder, loc, sum.getType(), asBytes(weight), NVVM::DotAccumulateType::UNSIGNED,
-          asBytes(word), NVVM::DotAccumulateType::SIGNED, sum);
+      sum = NVVM::DotAccumulate4WayOp::create(builder, loc, sum.getType(), asBytes(weight),
+                                              NVVM::DotAccumulateType::UNSIGNED, asBytes(word),
+                                              NVVM::DotAccumulateType::SIGNED, sum);
     values.map(result, pack(sums));
   }
   return success();

@@ -44,8 +44,14 @@ Value KernelLowering::isPresent(int64_t slot, int64_t width, Value end) {
 
 /// The parameter of the kernel that a view is part of.
 static BlockArgument parameterOf(Value view) {
-  if (auto chunk = view.getDefiningOp<KVChunkOp>())
-    view = chunk.getKv();
+  while (Operation *source = view.getDefiningOp()) {
+    if (auto chunk = dyn_cast<KVChunkOp>(source))
+      view = chunk.getKv();
+    else if (auto same = dyn_cast<ReinterpretOp>(source))
+      view = same.getView();
+    else
+      return {};
+  }
   return dyn_cast<BlockArgument>(view);
 }
 
