@@ -23,6 +23,8 @@ Result<std::vector<int32_t>> readIds(const json::Value &record, const char *key,
   return ids;
 }
 
+} // namespace
+
 Status readLogits(const std::string &file, Golden &golden) {
   Result<std::string> bytes = json::readTextFile(file, uint64_t(1) << 28);
   if (!bytes)
@@ -50,8 +52,6 @@ Status readLogits(const std::string &file, Golden &golden) {
   std::memcpy(golden.logits.data(), bytes->data() + 10 + headerBytes, count * sizeof(float));
   return {};
 }
-
-} // namespace
 
 std::vector<std::string> goldenNames() {
   std::vector<std::string> names;

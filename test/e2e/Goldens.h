@@ -29,6 +29,8 @@ inline constexpr float logitsBound = 1e-3f;
 /// All names, sorted. Empty when there are no goldens.
 std::vector<std::string> goldenNames();
 Result<Golden> readGolden(const std::string &name);
+/// Reads `file`, a NumPy file of [positions, vocabulary], into the last three fields.
+Status readLogits(const std::string &file, Golden &golden);
 /// The folder of the model that `name` was made of.
 std::string goldenModel(const std::string &name);
 
