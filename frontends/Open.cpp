@@ -6,6 +6,7 @@
 #include "frontends/huggingface/OpenFolder.h"
 #include "frontends/json/ModelJson.h"
 #include "frontends/safetensors/SafetensorsSource.h"
+#include "frontends/text/TokenizerFolder.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -69,7 +70,7 @@ Result<OpenedModel> openFolder(const std::string &path) {
   if (!folder)
     return folder.takeError();
   return OpenedModel{std::move(folder->config), std::move(folder->weights),
-                     "Hugging Face folder " + path};
+                     "Hugging Face folder " + path, tokenizers::readTokenizerFolder(path)};
 }
 
 // A relative path is taken from the folder of the model.json.

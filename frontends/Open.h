@@ -3,7 +3,10 @@
 // exactly one), or a model.json.
 #pragma once
 
+#include "dialects/model/TokenizerSpec.h"
 #include "dialects/model/WeightSource.h"
+
+#include <optional>
 
 namespace llmc {
 
@@ -11,6 +14,9 @@ struct OpenedModel {
   model::ModelConfig config;
   std::unique_ptr<model::WeightSource> weights;
   std::string source; // one line for people and the manifest: "Hugging Face folder PATH", "GGUF file PATH"
+  // What the source says about text; none where it says nothing. An error concerns only those who
+  // need it, so a model whose tokenizer llmc cannot read still opens.
+  Result<std::optional<model::TokenizerSpec>> tokenizer = std::optional<model::TokenizerSpec>();
 };
 
 Result<OpenedModel> openModel(const std::string &path);

@@ -82,15 +82,15 @@ enum class PrependScheme { Never, Always, First };
 
 struct PreTokenizerStep {
   enum class Kind {
-    Split,     // cuts at the matches of `pattern`
-    ByteLevel, // from here on words are in GPT-2's alphabet; ByteLevel only, at most once
-    Metaspace, // spaces become `replacement`, which is put in front by `prepend`
+    Split,       // cuts at the matches of `pattern`
+    PrefixSpace, // " " before each word that has none
+    ByteLevel,   // from here on words are in GPT-2's alphabet; in ByteLevel tokenizers, once
+    Metaspace,   // spaces become `replacement`, which is put in front by `prepend`
   };
   Kind kind = Kind::Split;
   Pattern pattern = {};                             // Split
   SplitBehavior behavior = SplitBehavior::Isolated; // Split
   bool invert = false;                              // Split: what lies between matches counts
-  bool addPrefixSpace = false;                      // ByteLevel: " " before a word without one
   std::string replacement = "\xe2\x96\x81";         // Metaspace
   PrependScheme prepend = PrependScheme::Always;    // Metaspace
   bool split = true;                                // Metaspace: a word begins at each mark

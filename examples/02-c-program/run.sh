@@ -9,7 +9,7 @@ llmc compile "$scratch/model" -o "$scratch/model.so" >&2
 
 # Plain C and no libstdc++: the runtime is one static library of C calls.
 "$CC" -std=c11 -Wall -Wextra -Werror -O2 -I "$root/runtime/include" "$here/generate.c" \
-  "$build/runtime/engine/libllmc.a" -pthread -ldl -o "$scratch/generate"
+  "$build/runtime/engine/libllmc.a" -lpcre2-8 -lutf8proc -lm -pthread -ldl -o "$scratch/generate"
 
 echo "eight tokens after 72,101,108:"
 "$scratch/generate" "$scratch/model.so" 8 72 101 108

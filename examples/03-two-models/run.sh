@@ -14,7 +14,7 @@ for name in alpha beta; do
   llmc compile "$scratch/$name" -o "$scratch/$name.so" >&2
 done
 "$CXX" -std=c++17 -Wall -Wextra -Werror -O2 -I "$root/runtime/include" "$here/two_models.cpp" \
-  "$scratch/alpha.o" "$scratch/beta.o" "$build/runtime/engine/libllmc.a" -pthread -ldl \
+  "$scratch/alpha.o" "$scratch/beta.o" "$build/runtime/engine/libllmc.a" -lpcre2-8 -lutf8proc -lm -pthread -ldl \
   -o "$scratch/two_models"
 
 "$scratch/two_models" | tee "$scratch/together.txt"

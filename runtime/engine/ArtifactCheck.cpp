@@ -30,6 +30,8 @@ llmc_status checkPointers(const CheckPlace &place, const llmc_artifact &a) {
       {"weights", a.n_weights <= kMaxTable && place.mapping.holdsArray(a.weights, a.n_weights)},
       {"limits.eos",
        a.limits.n_eos <= kMaxTable && place.mapping.holdsArray(a.limits.eos, a.limits.n_eos)},
+      {"tokenizer", !a.tokenizer || (place.mapping.holds(a.tokenizer, a.tokenizer_bytes) &&
+                                     reinterpret_cast<uintptr_t>(a.tokenizer) % 8 == 0)},
       {"weights_file", !a.weights_file || place.mapping.holdsString(a.weights_file)},
       {"cpu_features", place.mapping.holdsCode(reinterpret_cast<const void *>(a.cpu_features))},
       {"run_bytes", place.mapping.holdsCode(reinterpret_cast<const void *>(a.run_bytes))},

@@ -5,6 +5,7 @@
 #include "runtime/engine/ArtifactCheck.h"
 #include "runtime/engine/ElfFile.h"
 #include "runtime/engine/Error.h"
+#include "runtime/text/Tokenizer.h"
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
@@ -65,6 +66,17 @@ llmc_status findWeights(llmc_model &model, const char *file, const char *path,
   return mapWeightsFile(model, path, options.weights_path, error);
 }
 
+llmc_status openTokenizer(llmc_model &model, const char *file, llmc_error *error) {
+  const llmc_artifact &artifact = *model.artifact;
+  if (!artifact.tokenizer)
+    return LLMC_OK;
+  const Allocator &allocator = model.context.allocator;
+  model.tokenizer = allocator.create<text::Tokenizer>(allocator);
+  if (!model.tokenizer)
+    return fail(error, LLMC_OUT_OF_MEMORY, "%s: error: no memory for a tokenizer", file);
+  return model.tokenizer->open(artifact.tokenizer, artifact.tokenizer_bytes, file, error);
+}
+
 llmc_status finish(llmc_model &model, const char *file, const char *path,
                    const llmc_model_options &options, llmc_query_fn query, llmc_error *error) {
   if (llmc_status status = askForTables(model, file, query, error))
@@ -72,6 +84,8 @@ llmc_status finish(llmc_model &model, const char *file, const char *path,
   if (llmc_status status = chooseLevel(model, file, error))
     return status;
   if (llmc_status status = findWeights(model, file, path, options, error))
+    return status;
+  if (llmc_status status = openTokenizer(model, file, error))
     return status;
   model.context.note(LLMC_LOG_INFO, "%s: %u graphs, level %s", file, model.artifact->n_graphs,
                      model.artifact->levels[model.level].name);
@@ -122,6 +136,8 @@ const llmc_model_options kDefaults = {sizeof(llmc_model_options), 0, nullptr, nu
 } // namespace
 
 llmc_model::~llmc_model() {
+  if (tokenizer)
+    context.allocator.destroy(tokenizer);
   if (weightsMap)
     munmap(weightsMap, weightsMapBytes);
   if (library)

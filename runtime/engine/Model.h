@@ -6,6 +6,10 @@
 #include "llmc/abi.h"
 #include "runtime/engine/Context.h"
 
+namespace llmc::text {
+class Tokenizer;
+}
+
 struct llmc_model {
   explicit llmc_model(llmc_context &context) : context(context) { context.retain(); }
   ~llmc_model();
@@ -22,6 +26,7 @@ struct llmc_model {
   void *library = nullptr;       // from dlopen, or NULL for a linked model
   void *weightsMap = nullptr;    // a separate weights file
   size_t weightsMapBytes = 0;
+  llmc::text::Tokenizer *tokenizer = nullptr; // NULL for a model without one
 
 private:
   std::atomic<uint32_t> references{1};

@@ -51,13 +51,22 @@ Encoder::~Encoder() {
   tokenizer.allocator.release(searches, tokenizer.nPatterns * sizeof(Search));
 }
 
-bool Encoder::prepare() {
+bool Encoder::prepare(Text text) {
   if (tokenizer.nPatterns && !searches)
     return false;
   for (size_t i = 0; i < tokenizer.nPatterns; ++i)
-    if (tokenizer.patterns[i].isCompiled() && !searches[i].prepare(tokenizer.patterns[i]))
+    if (tokenizer.patterns[i].isCompiled() &&
+        !searches[i].prepare(tokenizer.patterns[i], text.size))
       return false;
-  return !tokenizer.hasSingleWords || wordCharacter.prepare(tokenizer.wordCharacter);
+  return !tokenizer.hasSingleWords || wordCharacter.prepare(tokenizer.wordCharacter, text.size);
+}
+
+bool Encoder::normaliseAlone(Text text, Array<char> &result) {
+  Text made;
+  if (!prepare(text) || normalise(text, made) != Found::Nothing)
+    return false;
+  result.append(made.data, made.size);
+  return !result.failed();
 }
 
 void Encoder::emit(uint32_t token) {
@@ -77,19 +86,14 @@ llmc_status Encoder::explain(Found found, size_t bytes, llmc_error *error) const
 }
 
 llmc_status Encoder::encode(Text text, uint64_t &needed, llmc_error *error) {
-  if (!prepare())
-    return explain(Found::OutOfMemory, text.size, error);
   if (!isWellFormed(text)) {
     appendWellFormed(clean, text);
     if (clean.failed())
       return explain(Found::OutOfMemory, text.size, error);
     text = {clean.data(), clean.size()};
   }
-  for (size_t i = 0; i < tokenizer.nPatterns; ++i)
-    if (tokenizer.patterns[i].isCompiled())
-      searches[i].allow(text.size);
-  if (tokenizer.hasSingleWords)
-    wordCharacter.allow(text.size);
+  if (!prepare(text))
+    return explain(Found::OutOfMemory, text.size, error);
   if (flags & LLMC_ENCODE_ADD_SPECIAL)
     for (uint32_t token : tables.prefix)
       emit(token);
@@ -238,6 +242,10 @@ Found Encoder::cutAddedTokens(Text text, const Trie &trie, const bool *starts, O
     done = end;
   }
   return done < text.size ? onText(done, text.size) : Found::Nothing;
+}
+
+bool Tokenizer::normalise(Text text, Array<char> &result) const {
+  return Encoder(*this, 0, nullptr, 0).normaliseAlone(text, result);
 }
 
 llmc_status Tokenizer::encode(Text text, uint32_t flags, int32_t *tokens, uint64_t capacity,

@@ -16,9 +16,10 @@ public:
   ~Encoder();
 
   llmc_status encode(Text text, uint64_t &needed, llmc_error *error);
+  bool normaliseAlone(Text text, Array<char> &result);
 
 private:
-  bool prepare();
+  bool prepare(Text text);
   llmc_status explain(Found found, size_t bytes, llmc_error *error) const;
   void emit(uint32_t token);
 

@@ -82,17 +82,16 @@ Search::~Search() {
   pcre2_match_context_free(limits);
 }
 
-bool Search::prepare(const Pattern &from) {
+bool Search::prepare(const Pattern &from, size_t bytes) {
   pattern = &from;
   limits = pcre2_match_context_create(from.memory);
   data = pcre2_match_data_create(1, from.memory);
-  return limits && data;
-}
-
-void Search::allow(size_t bytes) {
+  if (!limits || !data)
+    return false;
   budget = kStepsPerText + kStepsPerByte * bytes;
   const uint64_t heap = kHeapPerText + kHeapPerByte * bytes;
   pcre2_set_heap_limit(limits, static_cast<uint32_t>((heap < kMostHeap ? heap : kMostHeap) / 1024));
+  return true;
 }
 
 Found Search::next(Text text, size_t from, Match &match) {

@@ -48,10 +48,9 @@ public:
   Search() = default;
   ~Search();
 
-  // `pattern` is borrowed.
-  bool prepare(const Pattern &pattern);
-  // How much work searching `bytes` of text may be.
-  void allow(size_t bytes);
+  // For a text of `bytes`, which bounds the work. False when there is no memory. `pattern` is
+  // borrowed.
+  bool prepare(const Pattern &pattern, size_t bytes);
   // The first match at or behind `from`, in well-formed text. Look-behind sees all of the text.
   Found next(Text text, size_t from, Match &match);
 

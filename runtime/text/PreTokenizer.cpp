@@ -94,7 +94,9 @@ Found PreTokenizer::cut(Text whole, bool atStart) {
   for (size_t i = 0; i < tables.preTokenizer.size && !failed(); ++i) {
     const llmc_tokenizer_step &step = tables.preTokenizer[i];
     if (step.kind == LLMC_TEXT_BYTES)
-      toBytes(step, i + 1 == tables.preTokenizer.size);
+      toBytes(i + 1 == tables.preTokenizer.size);
+    else if (step.kind == LLMC_TEXT_PREFIX_SPACE)
+      prefixSpaces();
     else if (step.kind == LLMC_TEXT_METASPACE)
       metaspace(step);
     else if (const Found found = split(step, searches + i); found != Found::Nothing)
@@ -129,28 +131,32 @@ void PreTokenizer::rewritten() {
   text = {buffer.data(), buffer.size()};
 }
 
-void PreTokenizer::toBytes(const llmc_tokenizer_step &step, bool last) {
-  if (last && !step.option)
-    return; // words are bytes already
+void PreTokenizer::prefixSpaces() {
   nextBuffer.clear();
   nextWords.clear();
   for (const Range &range : words) {
     const auto begin = static_cast<uint32_t>(nextBuffer.size());
     const Text from = piece(range);
-    const bool space = step.option && from[0] != ' ';
-    if (last) {
-      if (space)
-        nextBuffer.push(' ');
-      nextBuffer.append(from.data, from.size);
-    } else {
-      if (space)
-        appendCodePoint(nextBuffer, kAlphabet.character[' ']);
-      for (char byte : from)
-        appendCodePoint(nextBuffer, kAlphabet.character[static_cast<unsigned char>(byte)]);
-    }
+    if (from[0] != ' ')
+      nextBuffer.push(' ');
+    nextBuffer.append(from.data, from.size);
     nextWords.push({begin, static_cast<uint32_t>(nextBuffer.size())});
   }
-  inAlphabet = !last;
+  rewritten();
+}
+
+void PreTokenizer::toBytes(bool last) {
+  if (last)
+    return; // words are bytes already
+  nextBuffer.clear();
+  nextWords.clear();
+  for (const Range &range : words) {
+    const auto begin = static_cast<uint32_t>(nextBuffer.size());
+    for (char byte : piece(range))
+      appendCodePoint(nextBuffer, kAlphabet.character[static_cast<unsigned char>(byte)]);
+    nextWords.push({begin, static_cast<uint32_t>(nextBuffer.size())});
+  }
+  inAlphabet = true;
   rewritten();
 }
 

@@ -33,7 +33,8 @@ public:
 
 private:
   Found split(const llmc_tokenizer_step &step, Search *search);
-  void toBytes(const llmc_tokenizer_step &step, bool last);
+  void prefixSpaces();
+  void toBytes(bool last);
   void metaspace(const llmc_tokenizer_step &step);
   void cutBeforeMarks(size_t begin, Text mark);
   void rewritten();

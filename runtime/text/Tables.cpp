@@ -205,7 +205,9 @@ bool Reader::stepIsSound(const llmc_tokenizer_step &step, bool normalizer) const
   case LLMC_TEXT_SPLIT:
     return !normalizer && step.pattern.bytes > 0 && step.option <= LLMC_SPLIT_CONTIGUOUS;
   case LLMC_TEXT_BYTES:
-    return !normalizer && tables.ofBytes() && step.option <= 1;
+    return !normalizer && tables.ofBytes();
+  case LLMC_TEXT_PREFIX_SPACE:
+    return !normalizer;
   case LLMC_TEXT_METASPACE:
     return !normalizer && step.text.bytes > 0 && step.option <= LLMC_PREPEND_FIRST;
   default:
@@ -218,8 +220,8 @@ bool Reader::stepsAreSound(Span<llmc_tokenizer_step> steps, bool normalizer) con
   for (const llmc_tokenizer_step &step : steps) {
     if (!stepIsSound(step, normalizer))
       return false;
-    if (step.kind == LLMC_TEXT_METASPACE && alphabets)
-      return false; // its mark is not in the alphabet
+    if (alphabets && (step.kind == LLMC_TEXT_METASPACE || step.kind == LLMC_TEXT_PREFIX_SPACE))
+      return false; // what they put in is not in the alphabet
     alphabets += step.kind == LLMC_TEXT_BYTES;
   }
   return steps.size <= kMaxSteps && alphabets == (!normalizer && tables.ofBytes() ? 1 : 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "llmc/text.h"
+#include "runtime/text/Array.h"
 #include "runtime/text/Pattern.h"
 #include "runtime/text/Tables.h"
 
@@ -28,6 +29,10 @@ public:
   // Writes the first `capacity` bytes of the text of `tokens` and says how many there are. Ids
   // without a token give nothing.
   uint64_t decode(Span<int32_t> tokens, uint32_t flags, char *text, uint64_t capacity) const;
+
+  // Appends what the normaliser makes of well-formed `text`; false when that takes too much work or
+  // memory. For the compiler: added tokens may be looked for in normalised text.
+  bool normalise(Text text, Array<char> &result) const;
 
   const Tables &tables() const { return table; }
 

@@ -91,7 +91,7 @@ Result<FilePlan> Writer::plan(const PackReport &report) {
   if (!manifest)
     return manifest.takeError();
   const ObjectRequest object = {tables,    report.hashes, request.levels, request.name,
-                                *manifest, weightsFile,   weightsPlace(), isShared()};
+                                *manifest, weightsFile,   request.tokenizer, weightsPlace(), isShared()};
   Result<std::string> tablesObject = writeTablesObject(object);
   if (!tablesObject)
     return tablesObject.takeError();

@@ -23,6 +23,7 @@ struct ArtifactRequest {
   ArtifactKind kind = ArtifactKind::SharedObject;
   std::string name = {};        // of --name: a C identifier, or empty
   bool weightsSeparate = false; // in PATH.weights
+  std::string_view tokenizer = {}; // tables of llmc/tokenizer_abi.h, or empty
   ManifestParts manifest = {};
   Progress progress = {};
   bool removeOnSignal = false; // unfinished files go when the process is interrupted

@@ -41,8 +41,8 @@ public:
   llvm::Constant *string(llvm::StringRef text) {
     return global(llvm::ConstantDataArray::getString(context, text, /*AddNull=*/true), 1);
   }
-  llvm::Constant *bytes(llvm::StringRef text) {
-    return global(llvm::ConstantDataArray::getString(context, text, /*AddNull=*/false), 1);
+  llvm::Constant *bytes(llvm::StringRef text, uint64_t alignment = 1) {
+    return global(llvm::ConstantDataArray::getString(context, text, /*AddNull=*/false), alignment);
   }
 
   // A pointer to an array; null when it is empty.

@@ -36,6 +36,7 @@ struct ObjectRequest {
   std::string_view name;            // of --name, or empty
   std::string_view manifest;
   std::string_view weightsFile; // name of the separate file, or empty
+  std::string_view tokenizer;   // tables of llmc/tokenizer_abi.h, or empty
   WeightsPlace weights;
   bool sealed = false; // with a note for the seal of a shared object
 };

@@ -257,6 +257,9 @@ struct llmc_artifact {
   uint64_t weights_hash;        /* hash of all packed bytes; a separate file (LLMC_WEIGHTS_FILE_HEADER) starts with it */
   const char *weights_file;     /* name of the separate file beside the artefact, else NULL */
 
+  const void *tokenizer;        /* tables as tokenizer_abi.h has them, 8-byte aligned; NULL: the model has none */
+  uint64_t tokenizer_bytes;
+
   /* The processor's LLMC_CPU_* bits, as far as the operating system saves their registers. */
   uint64_t (*cpu_features)(void);
   uint64_t (*run_bytes)(const llmc_artifact *, uint32_t graph);

@@ -275,4 +275,7 @@ LLMC_API int32_t llmc_argmax(const float *logits, uint32_t count);
 #ifdef __cplusplus
 }
 #endif
+
+#include "llmc/text.h" /* text in and out: the model's tokenizer */
+
 #endif /* LLMC_LLMC_H */

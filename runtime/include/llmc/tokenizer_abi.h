@@ -99,8 +99,9 @@ typedef enum llmc_tokenizer_step_kind {
   LLMC_TEXT_STRIP_RIGHT = 7,
   /* Pre-tokenizers. */
   LLMC_TEXT_SPLIT = 16,     /* at `pattern`; option: llmc_tokenizer_split */
-  LLMC_TEXT_BYTES = 17,     /* GPT-2's alphabet from here on; option 1: a space in front */
-  LLMC_TEXT_METASPACE = 18  /* spaces become `text`; option: llmc_tokenizer_prepend */
+  LLMC_TEXT_BYTES = 17,     /* GPT-2's alphabet from here on */
+  LLMC_TEXT_METASPACE = 18, /* spaces become `text`; option: llmc_tokenizer_prepend */
+  LLMC_TEXT_PREFIX_SPACE = 19
 } llmc_tokenizer_step_kind;
 
 typedef enum llmc_tokenizer_split {
