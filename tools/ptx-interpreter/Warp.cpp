@@ -10,12 +10,14 @@ Warp::Warp(LaunchState &launch, uint32_t index, uint32_t lanes)
     : launch(launch), index(index), existing(uint32_t(lowBits(~uint64_t(0), lanes))) {
   cells.resize(launch.kernel.registerBits.size() * width);
   valid.resize(launch.kernel.registerBits.size());
+  validQuarters.resize(launch.kernel.registerBits.size() * quarters);
   local.resize(size_t(launch.kernel.localBytes) * width);
   localInitialised.resize(local.size() / 8 + 1);
 }
 
 void Warp::reset() {
   std::fill(valid.begin(), valid.end(), 0);
+  std::fill(validQuarters.begin(), validQuarters.end(), 0);
   std::fill(localInitialised.begin(), localInitialised.end(), 0);
   std::fill(counters, counters + width, 0);
   for (Copies &mine : copies)
@@ -299,8 +301,30 @@ Warp::Step Warp::evaluate(const Instruction &instruction, Lanes lanes) {
   return Step::Next;
 }
 
-/// Copies, packs or unpacks. An uninitialised source makes the destination uninitialised and is no
-/// finding yet: compilers copy undefined values that nobody uses.
+Warp::Lanes Warp::validLanes(const Operand &operand, unsigned quarter) const {
+  Lanes lanes = validLanes(operand);
+  return operand.kind == Operand::Kind::Register
+             ? lanes | validQuarters[size_t(operand.index) * quarters + quarter]
+             : lanes;
+}
+
+void Warp::markQuarters(const Operand &operand, Lanes lanes, const Lanes *known, unsigned count) {
+  Lanes whole = lanes;
+  for (unsigned quarter = 0; quarter < count; ++quarter)
+    whole &= known[quarter];
+  markValid(operand, lanes & ~whole, false);
+  markValid(operand, whole);
+  if (operand.kind != Operand::Kind::Register)
+    return;
+  for (unsigned quarter = 0; quarter < quarters; ++quarter) {
+    Lanes &entry = validQuarters[size_t(operand.index) * quarters + quarter];
+    entry = (entry & ~lanes) | (quarter < count ? lanes & known[quarter] : 0);
+  }
+}
+
+/// Copies, packs or unpacks. An uninitialised source makes the destination uninitialised, 16 bits
+/// at a time, and is no finding yet: compilers copy undefined values that nobody uses, as they pack
+/// an odd number of halves.
 Warp::Step Warp::move(const Instruction &instruction, Lanes lanes) {
   const Operand &destination = instruction.operands[0], &from = instruction.operands[1];
   bool packs = from.kind == Operand::Kind::Vector,
@@ -312,11 +336,13 @@ Warp::Step Warp::move(const Instruction &instruction, Lanes lanes) {
   unsigned bits = instruction.type == ScalarType::Pred ? 1 : sizeInBits(instruction.type);
   unsigned sourceBits = bits / unsigned(sourceCount), targetBits = bits / unsigned(targetCount);
   uint64_t values[width] = {};
-  Lanes known = lanes;
+  Lanes known[quarters] = {lanes, lanes, lanes, lanes}; // of what is moved
   for (size_t part = 0; part < sourceCount; ++part) {
     uint64_t scratch[width];
     const uint64_t *row = source(sources[part], lanes, scratch, false);
-    known &= validLanes(sources[part]);
+    for (unsigned bit = 0; bit < sourceBits; bit += quarterBits)
+      known[(part * sourceBits + bit) / quarterBits] &=
+          validLanes(sources[part], bit / quarterBits);
     forEachLane(lanes, [&](unsigned lane) {
       values[lane] |= lowBits(row[lane], sourceBits) << (part * sourceBits);
     });
@@ -325,8 +351,8 @@ Warp::Step Warp::move(const Instruction &instruction, Lanes lanes) {
     forEachLane(lanes, [&](unsigned lane) {
       store(targets[part], lane, lowBits(values[lane] >> (part * targetBits), targetBits));
     });
-    markValid(targets[part], known);
-    markValid(targets[part], lanes & ~known, false);
+    markQuarters(targets[part], lanes, &known[part * targetBits / quarterBits],
+                 std::max(targetBits / quarterBits, 1u));
   }
   return Step::Next;
 }

@@ -59,6 +59,7 @@ public:
 
 private:
   using Lanes = uint32_t; // a bit a lane
+  static constexpr unsigned quarterBits = 16, quarters = 4;
   enum class Step : uint8_t { Next, Jumped, Waiting, Barrier, Failed };
 
   // Scheduling.
@@ -77,6 +78,9 @@ private:
   Lanes validLanes(const Operand &operand) const;
   void store(const Operand &operand, unsigned lane, uint64_t value);
   void markValid(const Operand &operand, Lanes lanes, bool valid = true);
+  Lanes validLanes(const Operand &operand, unsigned quarter) const;
+  /// Of `lanes`, those in known[q] have quarter q initialised; the register has `count` of them.
+  void markQuarters(const Operand &operand, Lanes lanes, const Lanes *known, unsigned count);
 
   Step evaluate(const Instruction &instruction, Lanes lanes);
   Step move(const Instruction &instruction, Lanes lanes);
@@ -134,9 +138,10 @@ private:
   LaunchState &launch;
   uint32_t index;
   Lanes existing;
-  std::vector<uint64_t> cells;           // register * width + lane
-  std::vector<Lanes> valid;              // by register
-  std::vector<uint8_t> local;            // lane * localBytes + offset
+  std::vector<uint64_t> cells;      // register * width + lane
+  std::vector<Lanes> valid;         // by register
+  std::vector<Lanes> validQuarters; // register * quarters + quarter, where not valid as a whole
+  std::vector<uint8_t> local;       // lane * localBytes + offset
   std::vector<uint8_t> localInitialised; // a bit a byte, per lane rounded up to bytes
   std::vector<Copies> copies = std::vector<Copies>(width);
   size_t pendingCopies = 0;

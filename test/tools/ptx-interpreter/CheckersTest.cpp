@@ -19,7 +19,8 @@ std::string exchange(const std::string &firstBarrier, const std::string &secondB
 }
 
 TEST(Checkers, SharedMemoryWithBarriersIsClean) {
-  BodyRun run = runBody(exchange("bar.sync 0;\n", "bar.sync 0;\n"), std::vector<uint32_t>(64), {1, 64});
+  BodyRun run =
+      runBody(exchange("bar.sync 0;\n", "bar.sync 0;\n"), std::vector<uint32_t>(64), {1, 64});
   EXPECT_TRUE(run.result.clean()) << run.result.error;
   EXPECT_EQ(run.words[3], 35u);
 }
@@ -34,11 +35,11 @@ TEST(Checkers, RemovedBarrierIsARace) {
 }
 
 TEST(Checkers, TwoWarpsWritingOneSharedByteIsARace) {
-  BodyRun run = runBody(".shared .align 4 .b8 box[4];\nmov.u32 %r0, 1; st.shared.u32 [box], %r0;", {0},
-                    {1, 64});
+  BodyRun run = runBody(".shared .align 4 .b8 box[4];\nmov.u32 %r0, 1; st.shared.u32 [box], %r0;",
+                        {0}, {1, 64});
   EXPECT_TRUE(run.found(ReportKind::SharedWriteAfterWrite));
-  BodyRun one = runBody(".shared .align 4 .b8 box[4];\nmov.u32 %r0, 1; st.shared.u32 [box], %r0;", {0},
-                    {1, 32});
+  BodyRun one = runBody(".shared .align 4 .b8 box[4];\nmov.u32 %r0, 1; st.shared.u32 [box], %r0;",
+                        {0}, {1, 32});
   EXPECT_TRUE(one.result.clean()) << "within one warp order is given";
 }
 
@@ -61,6 +62,19 @@ TEST(Checkers, UndefinedValuesMayBeCopiedButNotUsed) {
   EXPECT_TRUE(runBody("mov.u32 %r1, 1; setp.eq.u32 %p0, %r1, 1; selp.u32 %r2, %r1, %r0, %p0;", {0})
                   .result.clean())
       << "the side of a selp that is not chosen may be undefined";
+}
+
+TEST(Checkers, HalvesAreUndefinedEachOnItsOwn) {
+  std::string pack = "mov.u16 %h0, 7; mov.b32 %r0, {%h0, %h1}; mov.b32 %r1, %r0;\n"
+                     "mov.b32 {%h2, %h3}, %r1;\n";
+  EXPECT_TRUE(runBody(pack + "add.u16 %h4, %h2, 1;", {0}).result.clean());
+  EXPECT_TRUE(runBody(pack + "add.u16 %h4, %h3, 1;", {0}).found(ReportKind::UninitialisedRegister));
+  EXPECT_TRUE(runBody(pack + "add.u32 %r2, %r1, 1;", {0}).found(ReportKind::UninitialisedRegister))
+      << "a half that is undefined makes the whole undefined";
+  EXPECT_TRUE(runBody(pack + "mov.b32 %r1, 0; add.u32 %r2, %r1, 1;", {0}).result.clean());
+  std::string wide = "mov.u32 %r0, 7; mov.b64 %d0, {%r1, %r0}; mov.b64 {%r2, %r3}, %d0;\n";
+  EXPECT_TRUE(runBody(wide + "add.u32 %r4, %r3, 1;", {0}).result.clean());
+  EXPECT_TRUE(runBody(wide + "add.u32 %r4, %r2, 1;", {0}).found(ReportKind::UninitialisedRegister));
 }
 
 TEST(Checkers, RegistersWrittenByOneLaneAreUnwrittenInOthers) {
@@ -175,7 +189,8 @@ TEST(Checkers, CollectivesReachedByPartOfAWarp) {
 }
 
 TEST(Checkers, ShuffleFromALaneThatDoesNotTakePart) {
-  BodyRun run = runBody("mov.u32 %r0, %tid.x; shfl.sync.bfly.b32 %r1, %r0, 16, 31, -1;", {0}, {1, 20});
+  BodyRun run =
+      runBody("mov.u32 %r0, %tid.x; shfl.sync.bfly.b32 %r1, %r0, 16, 31, -1;", {0}, {1, 20});
   EXPECT_TRUE(run.found(ReportKind::ShuffleFromAbsentLane));
 }
 
@@ -205,8 +220,8 @@ TEST(Checkers, TrapAndRunningPastTheEnd) {
 
 TEST(Checkers, FindingsAreCountedOncePerPlace) {
   BodyRun run = runBody("mov.u32 %r3, 0;\nLOOP: add.u32 %r1, %r0, 1; add.u32 %r3, %r3, 1;\n"
-                    "setp.lt.u32 %p0, %r3, 10; @%p0 bra LOOP;",
-                    {0});
+                        "setp.lt.u32 %p0, %r3, 10; @%p0 bra LOOP;",
+                        {0});
   ASSERT_EQ(run.result.reports.size(), 1u);
   EXPECT_EQ(run.result.reports[0].count, 10u);
 }
