@@ -3,6 +3,7 @@
 
 #include "frontends/gguf/Config.h"
 #include "frontends/gguf/GGUFSource.h"
+#include "frontends/gguf/Tokenizer.h"
 
 namespace llmc::gguf {
 
@@ -18,7 +19,7 @@ Result<OpenedFile> openFile(const std::string &path) {
   Result<std::unique_ptr<model::WeightSource>> weights = bindWeights(*container, *config, options);
   if (!weights)
     return weights.takeError();
-  return OpenedFile{std::move(*config), std::move(*weights)};
+  return OpenedFile{std::move(*config), std::move(*weights), readTokenizer(*container)};
 }
 
 } // namespace llmc::gguf
