@@ -30,7 +30,8 @@ Result<OpenedModel> openGGUF(const std::string &path) {
   Result<gguf::OpenedFile> file = gguf::openFile(path);
   if (!file)
     return file.takeError();
-  return OpenedModel{std::move(file->config), std::move(file->weights), "GGUF file " + path};
+  return OpenedModel{std::move(file->config), std::move(file->weights), "GGUF file " + path,
+                     std::move(file->tokenizer)};
 }
 
 // The .gguf files of a folder, sorted by name.
