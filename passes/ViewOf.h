@@ -13,6 +13,13 @@ inline int64_t quantizedWords(int64_t width) {
   return width / 4 + 2 * (width / llm::GroupType::kGroup);
 }
 
+/// Bytes of a line of any of the graph's tensors.
+inline int64_t lineBytesOf(mlir::Type tensor) {
+  auto type = llvm::cast<mlir::RankedTensorType>(tensor);
+  int64_t width = type.getDimSize(1);
+  return 4 * (llvm::isa<llm::GroupType>(type.getElementType()) ? quantizedWords(width) : width);
+}
+
 /// The view that a tensor becomes; a quantised row is one of i32.
 inline tile::ViewType viewOf(mlir::Type tensor) {
   auto type = llvm::cast<mlir::RankedTensorType>(tensor);

@@ -139,7 +139,8 @@ Status Writer::writeModel(OutputFile &file, const FilePlan &plan) {
 }
 
 ArtifactSummary Writer::summary(const FilePlan &plan, const PackReport &report) const {
-  return {plan.fileBytes(), codeBytes, tables.weightsBytes, report.hashes.all, weightsPath};
+  return {plan.fileBytes(),  codeBytes,   tables.weightsBytes,
+          report.hashes.all, weightsPath, report.losses};
 }
 
 Status sameLayout(const FilePlan &before, const FilePlan &after) {
@@ -203,7 +204,7 @@ Result<ArtifactSummary> Writer::writeSeparate(const FilePlan &layout) {
 Result<ArtifactSummary> Writer::write() {
   if (Status status = check(); !status)
     return status.takeError();
-  Result<FilePlan> layout = plan(emptyReport(tables));
+  Result<FilePlan> layout = plan(emptyReport(tables, request.weights));
   if (!layout)
     return layout.takeError();
   return weightsPath.empty() ? writeInside(*layout) : writeSeparate(*layout);

@@ -37,6 +37,8 @@ struct ArtifactSummary {
   uint64_t weightsBytes = 0;
   uint64_t weightsHash = 0;
   std::string weightsPath; // empty: inside PATH
+  // Tensors packed in another format than they were stored in, and what that cost.
+  std::map<std::string, model::RoundingLoss> losses;
 };
 
 Result<ArtifactSummary> writeArtifact(const ArtifactRequest &request);

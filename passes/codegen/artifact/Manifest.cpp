@@ -16,6 +16,13 @@ std::string hexadecimal(uint64_t value) {
   return text;
 }
 
+// Always of one length: the manifest is laid out before the weights are packed.
+std::string scientific(double value) {
+  char text[16];
+  snprintf(text, sizeof text, "%.3e", value);
+  return text;
+}
+
 Json levelsPart(const std::vector<Level> &levels) {
   Json part = Json::array();
   for (const Level &level : levels)
@@ -66,7 +73,7 @@ Json quantisationPart(const Tables &tables, const PackReport &report) {
   for (const auto &[format, sizes] : formats)
     kept.push_back({{"format", format}, {"weights", sizes.first}, {"bytes", sizes.second}});
   for (const auto &[name, loss] : report.losses)
-    losses[name] = loss.relative();
+    losses[name] = scientific(loss.relative());
   return {{"formats", std::move(kept)},
           {"relative_error", std::move(losses)}};
 }

@@ -67,6 +67,12 @@ struct Rows {
   }
 };
 
+// Whether a tensor is packed in another format than it is stored in, and f32 does not hold it all.
+bool losesIn(const PackedWeight &weight, const model::TensorInfo *stored) {
+  return stored && !(weight.format == model::Format()) &&
+         !(model::formatOf(stored->elementType) == weight.format);
+}
+
 // The rows of one weight, in order, whatever they are stacked from or computed by.
 class RowReader {
 public:
@@ -118,9 +124,8 @@ private:
   // Rows of the current source, from element `first` of `rows` on.
   Status readPart(uint64_t count, Rows &rows, uint64_t first) {
     const std::string &name = weight.sources[current];
-    const bool kept = model::formatOf(source.find(name)->elementType) == weight.format;
     model::RoundingLoss *loss =
-        kept || weight.format == model::Format() ? nullptr : &report.losses[name];
+        losesIn(weight, source.find(name)) ? &report.losses[name] : nullptr;
     const uint64_t elements = count * weight.columns;
     if (!weight.format.groups) {
       float *out = rows.values.data() + first;
@@ -245,12 +250,15 @@ private:
 
 } // namespace
 
-PackReport emptyReport(const Tables &tables) {
+PackReport emptyReport(const Tables &tables, const model::WeightSource &source) {
   PackReport report;
   report.hashes.weights.resize(tables.weights.size());
   for (const PackedWeight &weight : tables.weights)
-    for (const std::string &name : weight.sources)
+    for (const std::string &name : weight.sources) {
       report.sources[name] = 0;
+      if (losesIn(weight, source.find(name)))
+        report.losses[name] = {};
+    }
   return report;
 }
 

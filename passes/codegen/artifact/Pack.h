@@ -31,8 +31,8 @@ struct PackReport {
   std::map<std::string, model::RoundingLoss> losses;
 };
 
-// The report of weights that are not packed yet: every entry is there, every hash is 0.
-PackReport emptyReport(const Tables &tables);
+// The report of weights that are not packed yet: every entry is there, every hash and loss is 0.
+PackReport emptyReport(const Tables &tables, const model::WeightSource &source);
 
 // Fails before anything is written where a source is missing or has another shape.
 Status checkSources(const Tables &tables, const model::WeightSource &source);

@@ -311,7 +311,7 @@ void Blamer::suspect(llm::RopeOp rope) {
         is += double(evidence.found.line(r)[c]) * evidence.found.line(r)[c];
         should += double(expected.line(r)[c]) * expected.line(r)[c];
       }
-      if (!(std::fabs(is - should) <= kSameLength * should))
+      if (!(std::fabs(is - should) <= (kSameLength + evidence.rounding) * should))
         return;
     }
   weigh(rope, "as if it turned heads by other angles, or other pairs: their length is right", 0);

@@ -21,6 +21,7 @@ struct Evidence {
       &environment;             ///< the reference's, everything inside the region included
   const CompiledValues &others; ///< results of regions before, as the compiled side wrote them
   const reference::Step &step;
+  double rounding = 0; ///< relative error of `found`'s elements by the format they are stored in
 };
 
 /// Fills op and why of `difference`.

@@ -5,6 +5,7 @@
 // SmolLM2-135M, whose massive activations cancel, 0.75, and in some elements needs the tolerance of
 // their own partial sums.
 #include "tools/llmc/compiler/CompareBounds.h"
+#include "dialects/model/Quantize.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <limits>
@@ -21,9 +22,34 @@ constexpr double kUnit = 1.0 / (1 << 24);
 /// random signs show.
 double ofSum(int64_t terms) { return 4 + 4 * std::sqrt(double(terms)); }
 
-int64_t columnsOf(Operation *op, FlatSymbolRefAttr weight) {
+/// Terms of a sum in floats: of groups, two for each, and as many roundings of what the
+/// reference takes for the codes.
+int64_t termsOf(Operation *op, FlatSymbolRefAttr weight) {
   llm::WeightOp found = llm::lookupWeight(op, weight);
-  return found ? found.getType().getColumns() : 1;
+  if (!found)
+    return 1;
+  int64_t columns = found.getType().getColumns();
+  return found.getType().getGroups() ? 4 * columns / llm::GroupType::kGroup : columns;
+}
+
+/// A step of the codes for each value that lies so near the middle of two that the rounding of what
+/// comes before may decide.
+reference::Tensor toleranceOfCodes(llm::QuantizeOp op, double bound,
+                                   const reference::Environment &environment) {
+  constexpr int64_t group = llm::GroupType::kGroup;
+  const reference::Tensor x = environment.lookup(op.getInput());
+  reference::Tensor tolerance(x.lines, x.width);
+  for (size_t first = 0; first < x.values.size(); first += group) {
+    double largest = 0;
+    for (size_t i = first; i < first + group; ++i)
+      largest = std::max(largest, std::fabs(double(x.values[i])));
+    double scale = largest / 127;
+    for (size_t i = first; i < first + group && scale > 0; ++i) {
+      double code = x.values[i] / scale, toMiddle = std::fabs(code - std::floor(code) - 0.5);
+      tolerance.values[i] = toMiddle < 256 * bound ? float(1.001 * scale) : 0;
+    }
+  }
+  return tolerance;
 }
 
 } // namespace
@@ -34,9 +60,10 @@ double boundOf(Operation *op) {
           .Case([](llm::RMSNormOp) {
             return 16.0;
           }) // squares in a tree of lanes, square root, division, two products
+          .Case([](llm::QuantizeOp) { return 4.0; }) // of the scale; codes are another matter
           .Case(
-              [](llm::LinearOp linear) { return ofSum(columnsOf(linear, linear.getWeightAttr())); })
-          .Case([](llm::LMHeadOp head) { return ofSum(columnsOf(head, head.getWeightAttr())); })
+              [](llm::LinearOp linear) { return ofSum(termsOf(linear, linear.getWeightAttr())); })
+          .Case([](llm::LMHeadOp head) { return ofSum(termsOf(head, head.getWeightAttr())); })
           .Case([](llm::AddOp) { return 2.0; })
           .Case([](llm::ActivateOp) {
             return 64.0;
@@ -117,6 +144,24 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
   return worst;
 }
 
+reference::Tensor unrounded(reference::Tensor found, const reference::Tensor &expected,
+                            Columns columns, double bound) {
+  auto rounded = [](double value) {
+    return model::fromBFloat16(model::toBFloat16(float(value)));
+  };
+  for (int64_t r = 0; r < expected.lines; ++r) {
+    float *is = found.line(r) + columns.first;
+    const float *should = expected.line(r) + columns.first;
+    double scale = rootMeanSquare(should, columns.width);
+    for (int64_t c = 0; c < columns.width; ++c) {
+      double slack = bound * (std::fabs(double(should[c])) + scale);
+      if (rounded(should[c] - slack) <= is[c] && is[c] <= rounded(should[c] + slack))
+        is[c] = should[c];
+    }
+  }
+  return found;
+}
+
 /// Four times what the roundings of a chain of multiply-adds make, and what the rounding of its
 /// input makes.
 static std::optional<reference::Tensor> toleranceOfSum(Operation *op,
@@ -153,6 +198,8 @@ std::optional<reference::Tensor> toleranceOf(llm::FusedOp region, Value value,
                                              const reference::Environment &environment,
                                              const model::WeightSource &weights) {
   Operation *op = value.getDefiningOp();
+  if (auto rounding = dyn_cast<llm::QuantizeOp>(op))
+    return toleranceOfCodes(rounding, boundOf(region), environment);
   if (auto add = dyn_cast<llm::AddOp>(op))
     for (Value operand : {add.getLhs(), add.getRhs()})
       if (Operation *inner = operand.getDefiningOp(); inner && inner->getParentOp() == region)

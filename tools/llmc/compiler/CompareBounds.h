@@ -28,6 +28,11 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
                             Columns columns, double bound,
                             const reference::Tensor *tolerance = nullptr);
 
+/// `found`, which was rounded to bf16, as if it had not been: an element is the expected one where
+/// rounding something within `bound` of that gives what was found, and left as it is elsewhere.
+reference::Tensor unrounded(reference::Tensor found, const reference::Tensor &expected,
+                            Columns columns, double bound);
+
 /// What rounding may do to each element of `value`, which `region` yields, by the partial sums of
 /// its dot products. They can be far larger than the result: real models have a few massive
 /// activations that cancel. Needed only where the plain bound is not kept, since it costs a product

@@ -4,6 +4,7 @@
 // regions.
 #include "tools/llmc/compiler/CompareSides.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/ViewOf.h"
 #include "passes/graph/Regions.h"
 #include "tools/llmc-opt/Registration.h"
 #include "tools/llmc/compiler/Compilation.h"
@@ -82,7 +83,7 @@ Status pairResults(CommandPair &pair, const llmc_graph &graph, const std::string
   const llmc_command &command = *pair.command;
   size_t first = command.n_slots >= tensors.size() ? command.n_slots - tensors.size() : 0;
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
-    uint64_t bytes = uint64_t(llm::widthOf(tensor.getType())) * sizeof(float);
+    uint64_t bytes = uint64_t(lineBytesOf(tensor.getType()));
     uint32_t kind =
         llm::lineOf(tensor.getType()) == llm::Line::Row ? LLMC_OPERAND_ROWS : LLMC_OPERAND_OUTPUTS;
     bool there = first + i < command.n_slots;

@@ -5,13 +5,18 @@
 #include "tools/llmc/compiler/CompareStep.h"
 #include "tools/llmc/compiler/CompareBlame.h"
 #include "tools/llmc/compiler/CompareBounds.h"
+#include "passes/ViewOf.h"
 #include <cstring>
+#include <limits>
 
 using namespace mlir;
 using namespace llmc::reference;
 
 namespace llmc::compare {
 namespace {
+
+/// Largest relative error of rounding to bf16.
+constexpr double kBFloat16Unit = 1.0 / (1 << 8);
 
 /// The reference's step from the descriptor that kernels see.
 Step stepOf(const llmc_step &from, const StepPlan &plan) {
@@ -111,6 +116,28 @@ Environment StepComparer::inputsOf(llm::FusedOp region) {
   return environment;
 }
 
+/// The values that quantised rows stand for (passes/ViewOf.h); NaN in a group whose sum is not that
+/// of its codes, since the products rely on it.
+static Tensor readQuantized(const void *from, int64_t lines, int64_t width) {
+  constexpr int64_t group = llm::GroupType::kGroup;
+  Tensor tensor(lines, width);
+  for (int64_t r = 0; r < lines; ++r)
+    for (int64_t g = 0; g < width / group; ++g) {
+      auto *row = static_cast<const int32_t *>(from) + r * quantizedWords(width);
+      auto *codes = reinterpret_cast<const int8_t *>(row) + g * group;
+      float scale;
+      std::memcpy(&scale, row + width / 4 + g, sizeof scale);
+      int32_t sum = row[width / 4 + width / group + g];
+      for (int64_t i = 0; i < group; ++i) {
+        tensor.line(r)[g * group + i] = scale * float(codes[i]);
+        sum -= codes[i];
+      }
+      if (sum)
+        std::fill_n(tensor.line(r) + g * group, group, std::numeric_limits<float>::quiet_NaN());
+    }
+  return tensor;
+}
+
 Tensor StepComparer::readResult(Value result, uint16_t operand) {
   llm::Line line = llm::lineOf(result.getType());
   int64_t lines = line == llm::Line::Row      ? step.rows()
@@ -120,6 +147,8 @@ Tensor StepComparer::readResult(Value result, uint16_t operand) {
   tensor.lines = lines;
   tensor.width = llm::widthOf(result.getType());
   const void *from = run.operandAddress(operand);
+  if (isa<llm::GroupType>(cast<RankedTensorType>(result.getType()).getElementType()))
+    return readQuantized(from, lines, tensor.width);
   size_t count = size_t(lines * tensor.width);
   if (cast<RankedTensorType>(result.getType()).getElementType().isF32())
     tensor.values.assign(static_cast<const float *>(from),
@@ -207,6 +236,16 @@ void StepComparer::judgeTensor(uint32_t number, OpResult result, Tensor found,
   values[result] = std::move(found);
 }
 
+/// Lines of `a` with those of `b` after them.
+static Tensor joined(const Tensor &a, const Tensor &b) {
+  Tensor both(a.lines, a.width + b.width);
+  for (int64_t r = 0; r < a.lines; ++r) {
+    std::copy_n(a.line(r), a.width, both.line(r));
+    std::copy_n(b.line(r), b.width, both.line(r) + a.width);
+  }
+  return both;
+}
+
 /// What lies in the pages against what the reference would have written, and that nothing else
 /// there has changed.
 void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy &before,
@@ -219,7 +258,8 @@ void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy
     ++index;
   const llmc_cache &cache = artifact.caches[index];
   int64_t width = int64_t(cache.kv_heads) * cache.key_width;
-  Tensor found = expected.lookup(result), keys(found.lines, width);
+  Tensor should = joined(expected.lookup(append.getKey()), expected.lookup(append.getValue()));
+  Tensor found = should, keys(found.lines, width);
   std::vector<std::pair<uint64_t, int64_t>> slots;
   for (int64_t r = 0; r < step.rows(); ++r) {
     uint64_t handle = step.sequences[size_t(step.rowSequence[size_t(r)])].handle;
@@ -230,10 +270,16 @@ void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy
     std::copy(row.value.begin(), row.value.end(), found.line(r) + width);
     state.caches.write(name, handle, step.slots[size_t(r)], std::move(row));
   }
+  Columns keyColumns = {0, width}, valueColumns = {width, found.width - width};
+  double valueBound = 0; // copies
+  if (cache.element == LLMC_BF16) {
+    found = unrounded(std::move(found), should, keyColumns, state.bound.value_or(boundOf(region)));
+    found = unrounded(std::move(found), should, valueColumns, state.bound.value_or(valueBound));
+  }
   bool keysRight =
-      judge(number, "keys of " + name, found, expected.lookup(result), {0, width}, boundOf(region));
-  bool valuesRight = judge(number, "values of " + name, found, expected.lookup(result),
-                           {width, found.width - width}, 0); // copies
+      judge(number, "keys of " + name, found, should, keyColumns, boundOf(region));
+  bool valuesRight =
+      judge(number, "values of " + name, found, should, valueColumns, valueBound);
   std::optional<std::string> elsewhere = before.changedElsewhere(index, slots);
   if (keysRight && valuesRight && !elsewhere)
     return;
@@ -245,7 +291,10 @@ void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy
   difference.op = append->getName().getStringRef().str();
   difference.why = elsewhere ? "as if it wrote to other slots" : "";
   if (!keysRight && valuesRight && !elsewhere)
-    blame(state.interpreter, {region, append.getKey(), keys, expected, values, step}, difference);
+    blame(state.interpreter,
+          {region, append.getKey(), keys, expected, values, step,
+           cache.element == LLMC_BF16 ? kBFloat16Unit : 0},
+          difference);
 }
 
 Result<std::vector<int32_t>> StepComparer::nextTokens() {

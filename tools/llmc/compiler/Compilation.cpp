@@ -7,6 +7,7 @@
 #include "frontends/Open.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/artifact/ReadTables.h"
+#include "passes/codegen/artifact/TokenizerTables.h"
 #include "passes/cost/CostTable.h"
 #include "passes/schedule/ForcedSchedule.h"
 #include "tools/llmc-opt/Registration.h"
@@ -146,7 +147,20 @@ Result<std::vector<artifact::Level>> makeLevels(ModuleOp module, const CompileRe
   return made;
 }
 
-Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, const model::WeightSource &weights,
+/// The tokenizer's block of the artefact; empty where the model has none, or none is wanted.
+Result<std::string> tokenizerTables(const CompileRequest &request, const OpenedModel &opened) {
+  if (request.withoutTokenizer)
+    return std::string();
+  if (!opened.tokenizer) {
+    Error error = opened.tokenizer.error();
+    return std::move(error).withNote("note: --no-tokenizer compiles the model without one, for token ids only");
+  }
+  if (!*opened.tokenizer)
+    return std::string();
+  return artifact::buildTokenizerTables(**opened.tokenizer, request.from.empty() ? request.input : request.weights);
+}
+
+Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, const OpenedModel &opened,
                                 const std::string &cost) {
   CompileSummary summary;
   Result<artifact::ArtifactKind> kind = artifact::kindOf(request.output);
@@ -160,6 +174,9 @@ Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, 
       return diagnostics.error("the module has no command tables");
     tables = std::move(*read);
   }
+  Result<std::string> tokenizer = tokenizerTables(request, opened);
+  if (!tokenizer)
+    return tokenizer.takeError();
   Clock::time_point start = Clock::now();
   Result<std::vector<cpu::CpuLevel>> levels = levelsOf(request.pipeline.target);
   if (!levels)
@@ -169,7 +186,8 @@ Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, 
     return objects.takeError();
   summary.codeSeconds = secondsSince(start);
 
-  artifact::ArtifactRequest write{*tables, weights, std::move(*objects), request.output, *kind};
+  artifact::ArtifactRequest write{*tables, *opened.weights, std::move(*objects), request.output, *kind};
+  write.tokenizer = *tokenizer;
   write.name = request.name;
   write.weightsSeparate = request.weightsSeparate;
   write.manifest = {lastPart(request.from.empty() ? request.input : request.weights), optionsJson(request), cost};
@@ -300,7 +318,7 @@ Result<CompileSummary> llmc::compile(const CompileRequest &request) {
   if (Status run = runStages(**module, request, from, end); !run.ok())
     return run.takeError();
   if (request.emit == "so")
-    return writeOut(**module, request, *opened->weights, cost);
+    return writeOut(**module, request, *opened, cost);
   Status printed = whole ? printCode(**module, request) : printStage(**module, request);
   if (!printed.ok())
     return printed.takeError();

@@ -24,6 +24,7 @@ struct CompileRequest {
   int64_t maxBatch = 8;
   std::string name;        ///< of --name
   bool weightsSeparate = false;
+  bool withoutTokenizer = false;         ///< the artefact knows token ids only
   bool instrumentThreads = false;        ///< tests only: kernels and executor under ThreadSanitizer
   std::string_view executor = artifact::executorObject();
   std::vector<std::pair<std::string, std::string>> plugins; ///< file, stage after which its passes run

@@ -3,6 +3,7 @@
 // llmc compile: options, progress on a terminal, a short summary at the end.
 #include "tools/llmc/compiler/Commands.h"
 #include "tools/llmc/compiler/Compilation.h"
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <unistd.h>
@@ -38,6 +39,21 @@ private:
   int shown = -1;
 };
 
+/// What re-quantising cost: each tensor's root mean square error relative to its own, worst first.
+void printLosses(const std::map<std::string, model::RoundingLoss> &losses, bool all) {
+  std::vector<std::pair<double, std::string>> worst;
+  for (const auto &[name, loss] : losses)
+    worst.push_back({loss.relative(), name});
+  std::sort(worst.rbegin(), worst.rend());
+  if (!worst.empty())
+    std::fprintf(stderr, "quantised %zu tensors, relative error %.4f (median), of each:\n", worst.size(), worst[worst.size() / 2].first);
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < worst.size() && (all || i < kShown); ++i)
+    std::fprintf(stderr, "  %-24s %.4f\n", worst[i].second.c_str(), worst[i].first);
+  if (!all && worst.size() > kShown)
+    std::fprintf(stderr, "  ... and %zu with less (all: --verbose, or llmc inspect --manifest)\n", worst.size() - kShown);
+}
+
 void printSummary(const CompileRequest &request, const CompileSummary &s, double seconds) {
   double chunksForMax = double((s.maxPositions + 63) / 64);
   std::fprintf(stderr, "wrote %s: %.2f MB (weights %.2f MB, code %.1f KB, %zu kernels, %zu commands)\n", request.output.c_str(),
@@ -47,6 +63,7 @@ void printSummary(const CompileRequest &request, const CompileSummary &s, double
   std::fprintf(stderr, "memory: %llu bytes a row, %llu bytes an output, KV %.2f MB for one sequence of %lld positions\n",
                (unsigned long long)s.rowsArenaBytes, (unsigned long long)s.outputsArenaBytes, chunksForMax * double(s.chunkBytes) / 1e6,
                (long long)s.maxPositions);
+  printLosses(s.artifact.losses, request.verbose);
   std::fprintf(stderr, "time: %.2f s (code %.2f s)\n", seconds, s.codeSeconds);
 }
 
@@ -96,6 +113,7 @@ void llmc::addCompileCommand(CLI::App &app, int &status) {
         return true;
       }, "'separate': beside OUT, in OUT.weights; with --from: the model that holds them");
   command->add_option("--name", request->name, "a C identifier: query symbol NAME_llmc_query, so that several can be linked");
+  command->add_flag("--no-tokenizer", request->withoutTokenizer, "leave the model's tokenizer out: token ids only");
   command->add_option("--schedule", request->pipeline.schedule, "force schedule fields: [graph:][kind or region:]field=value,...");
   command->add_option("--quant", request->pipeline.quant, "format of the weights: keep (as stored), f32, bf16, int8 or int4 (groups of 32)")
       ->capture_default_str();
