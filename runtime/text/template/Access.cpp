@@ -21,9 +21,12 @@ Value Evaluator::loopAttribute(const Loop &loop, Text name) {
   const struct {
     const char *name;
     int64_t value;
-  } numbers[] = {{"index", index + 1},       {"index0", index},
-                 {"revindex", count - index}, {"revindex0", count - index - 1},
-                 {"length", count},           {"depth", int64_t(loop.depth) + 1},
+  } numbers[] = {{"index", index + 1},
+                 {"index0", index},
+                 {"revindex", count - index},
+                 {"revindex0", count - index - 1},
+                 {"length", count},
+                 {"depth", int64_t(loop.depth) + 1},
                  {"depth0", int64_t(loop.depth)}};
   for (const auto &number : numbers)
     if (name == Text(number.name))
@@ -98,9 +101,12 @@ Value Evaluator::itemOf(const Value &object, const Value &key) {
 }
 
 // Each part of "function.name" in turn; a part of digits is a number.
-Value Evaluator::attributeByPath(const Value &object, const Value &path) {
+Value Evaluator::attributeByPath(const Value &object, const Value &path, const Value *otherwise) {
+  const auto orOther = [otherwise](const Value &value) {
+    return otherwise && value.is(Kind::Undefined) ? *otherwise : value;
+  };
   if (!path.isString())
-    return itemOf(object, path);
+    return orOther(itemOf(object, path));
   Value result = object;
   Text rest = path.text();
   for (bool more = true; more && !job.failed();) {
@@ -114,7 +120,7 @@ Value Evaluator::attributeByPath(const Value &object, const Value &path) {
       digits &= byte >= '0' && byte <= '9';
       number = digits ? number * 10 + (byte - '0') : 0;
     }
-    result = itemOf(result, digits ? Value::of(number) : Value::of(part));
+    result = orOther(itemOf(result, digits ? Value::of(number) : Value::of(part)));
   }
   return result;
 }
@@ -163,7 +169,8 @@ Value Evaluator::slice(const Value &object, const Node *node) {
   if (step == 1) {
     const size_t from = offsetOfCharacter(object.text(), size_t(start));
     const Text rest = object.text().from(from);
-    return Value::of(rest.slice(0, start < stop ? offsetOfCharacter(rest, size_t(stop - start)) : 0));
+    return Value::of(
+        rest.slice(0, start < stop ? offsetOfCharacter(rest, size_t(stop - start)) : 0));
   }
   const Value elements = elementsOf(job, object);
   ListBuilder picked(job);

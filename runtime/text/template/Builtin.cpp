@@ -27,8 +27,8 @@ Text Call::string(size_t index, Text otherwise) {
 int64_t Call::integer(size_t index, int64_t otherwise) {
   if (!given[index] || values[index].isIntegral())
     return given[index] ? values[index].asInteger() : otherwise;
-  job.failHere("found %s as an argument of '%s', expected an integer",
-               describe(values[index].kind), builtin.name);
+  job.failHere("found %s as an argument of '%s', expected an integer", describe(values[index].kind),
+               builtin.name);
   return otherwise;
 }
 

@@ -18,8 +18,8 @@ struct Builtin {
 };
 
 struct BuiltinSet {
-  const char *what;          // "filter"
-  const Builtin *parts[3];   // each ends with an entry without a name
+  const char *what;        // "filter"
+  const Builtin *parts[3]; // each ends with an entry without a name
 };
 
 extern const BuiltinSet kFilters, kTests, kFunctions;

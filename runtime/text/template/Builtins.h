@@ -30,7 +30,7 @@ struct JsonStyle {
   bool ascii = false;
   bool sorted = false;
   bool indented = false;
-  Text indent;                   // of one level
+  Text indent;                       // of one level
   Text between = ", ", colon = ": "; // between items, after a key
 };
 void appendJson(TextBuilder &result, Job &job, const Value &value, const JsonStyle &style);

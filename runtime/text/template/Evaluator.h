@@ -21,6 +21,7 @@ Variable *findIn(Job &job, Variable *first, Text name);
 struct Scope {
   Variable *first = nullptr;
   Scope *parent = nullptr;
+  bool isKept = false; // by a macro, so that it outlives its end
 };
 
 // namespace(): the one value that a template can change.
@@ -64,7 +65,8 @@ public:
   Value attributeOf(const Value &object, Text name);
   Value itemOf(const Value &object, const Value &key);
   // The attribute that `selectattr` and the like name: "function.name", or a number.
-  Value attributeByPath(const Value &object, const Value &path);
+  // Where a part is undefined, `otherwise` (null: none) takes its place.
+  Value attributeByPath(const Value &object, const Value &path, const Value *otherwise = nullptr);
   time_t time() const { return now; }
 
   Job &job;
@@ -115,12 +117,15 @@ private:
   void setVariable(Variable **first, Text name, const Value &value);
   const Value *findVariable(Text name) const;
   Scope *newScope(Scope *parent);
+  void keep(Scope *inner);
+  Scope *nextRound(Scope *last, Scope *around);
   void here(const Node *node) { job.at(source, node->offset); }
 
   const Source &source;
   const Dict &variables;
   const time_t now;
   Scope *scope = nullptr;
+  Variable *spare = nullptr; // of scopes that ended
   TextBuilder *output = nullptr;
   Value captured; // what a filter without an operand is applied to
 };

@@ -99,9 +99,10 @@ static void appendField(TextBuilder &result, Call &call, Text field, size_t *nex
   }
   const bool known = (letter && strchr("srdf", letter)) && (digits < 0 || letter == 'f');
   if (!value || !known || end < field.size) {
-    call.job.failHere("found the field '{%.*s}', expected a value for it and {}, {0}, {name}, {!r}, "
-                      "{:d} or {:.2f}",
-                      static_cast<int>(field.size < 60 ? field.size : 60), field.data);
+    call.job.failHere(
+        "found the field '{%.*s}', expected a value for it and {}, {0}, {name}, {!r}, "
+        "{:d} or {:.2f}",
+        static_cast<int>(field.size < 60 ? field.size : 60), field.data);
     return;
   }
   if (!convert(result, call.job, *value, letter, digits))

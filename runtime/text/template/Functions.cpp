@@ -15,24 +15,31 @@ static Value range(Call &call) {
   const int64_t start = hasStop ? call.integer(0, 0) : 0;
   const int64_t stop = hasStop ? call.integer(1, 0) : call.integer(0, 0);
   const int64_t step = call.integer(2, 1);
-  ListBuilder numbers(call.job);
   if (call.job.failed())
     return Value();
   if (step == 0) {
     call.job.failHere("found a range with step 0, expected another step");
     return Value();
   }
-  for (int64_t number = start; step > 0 ? number < stop : number > stop;) {
-    if (numbers.size() == size_t(Limits::kRange)) {
-      call.job.failHere("found a range of more than %lld numbers, expected fewer",
-                        static_cast<long long>(Limits::kRange));
-      break;
-    }
-    if (!call.job.spend(1) || !numbers.push(Value::of(number)) ||
-        __builtin_add_overflow(number, step, &number))
-      break;
+  if (step > 0 ? start >= stop : start <= stop)
+    return Value::list(nullptr, 0);
+  // Unsigned, since the distance may take 64 bits.
+  const uint64_t distance =
+      step > 0 ? uint64_t(stop) - uint64_t(start) : uint64_t(start) - uint64_t(stop);
+  const uint64_t stride = step > 0 ? uint64_t(step) : -uint64_t(step);
+  const uint64_t count = (distance - 1) / stride + 1;
+  if (count > uint64_t(Limits::kRange)) {
+    call.job.failHere("found a range of %llu numbers, expected at most %lld",
+                      static_cast<unsigned long long>(count),
+                      static_cast<long long>(Limits::kRange));
+    return Value();
   }
-  return listOf(numbers);
+  Value *numbers = call.job.spend(count) ? call.job.allocate<Value>(size_t(count)) : nullptr;
+  if (!numbers)
+    return Value();
+  for (uint64_t i = 0; i < count; ++i)
+    numbers[i] = Value::of(int64_t(uint64_t(start) + i * uint64_t(step)));
+  return Value::list(numbers, size_t(count));
 }
 
 // dict(a=1), dict({...}, a=1)
@@ -219,10 +226,10 @@ static Value refuse(Call &call) {
 }
 
 static const Builtin kOfLists[] = {
-    {"append", refuse, "*", 0}, {"clear", refuse, "*", 0},        {"copy", copyOf, "", 0},
+    {"append", refuse, "*", 0},        {"clear", refuse, "*", 0},  {"copy", copyOf, "", 0},
     {"count", countEqual, "value", 1}, {"extend", refuse, "*", 0}, {"index", indexOf, "value", 1},
-    {"insert", refuse, "*", 0}, {"pop", refuse, "*", 0},          {"remove", refuse, "*", 0},
-    {"reverse", refuse, "*", 0}, {"sort", refuse, "*", 0},        {nullptr, nullptr, nullptr, 0},
+    {"insert", refuse, "*", 0},        {"pop", refuse, "*", 0},    {"remove", refuse, "*", 0},
+    {"reverse", refuse, "*", 0},       {"sort", refuse, "*", 0},   {nullptr, nullptr, nullptr, 0},
 };
 const BuiltinSet kListMethods = {"method", {kOfLists, nullptr, nullptr}};
 
@@ -246,8 +253,8 @@ static Value itemsOf(Call &call) {
 }
 
 static const Builtin kOfDicts[] = {
-    {"clear", refuse, "*", 0},   {"copy", copyOf, "", 0},       {"get", get, "key,default", 1},
-    {"items", itemsOf, "", 0},   {"keys", keys, "", 0},         {"pop", refuse, "*", 0},
+    {"clear", refuse, "*", 0},   {"copy", copyOf, "", 0},        {"get", get, "key,default", 1},
+    {"items", itemsOf, "", 0},   {"keys", keys, "", 0},          {"pop", refuse, "*", 0},
     {"popitem", refuse, "*", 0}, {"setdefault", refuse, "*", 0}, {"update", refuse, "*", 0},
     {"values", valuesOf, "", 0}, {nullptr, nullptr, nullptr, 0},
 };

@@ -128,10 +128,17 @@ bool TextBuilder::append(Text text) {
 }
 
 bool TextBuilder::appendRepeated(Text text, uint64_t times) {
-  for (; times > 0 && !text.empty(); --times)
-    if (!job.spend(1) || !append(text))
-      return false;
-  return !job.failed();
+  if (text.empty())
+    return !job.failed();
+  const uint64_t room = job.limits.outputBytes - size;
+  if (!reserve(times > room / text.size ? room + 1 : size_t(times) * text.size) ||
+      !job.spendBytes(size_t(times) * text.size))
+    return false;
+  for (; times > 0; --times) {
+    memcpy(bytes + size, text.data, text.size);
+    size += text.size;
+  }
+  return true;
 }
 
 // Entries from which a hash table pays.

@@ -11,11 +11,11 @@ namespace llmc::templates {
 // What a template may use. Far beyond what conversations need (a thousand messages take some 50,000
 // steps), so that only a template that loops without end meets them.
 struct Limits {
-  uint64_t steps = 20000000;         // about a second
-  size_t sourceBytes = 1 << 20;      // of the template
-  size_t outputBytes = 64 << 20;     // of any text that is put together
-  size_t memoryBytes = 512u << 20;   // of all values
-  uint32_t depth = 200;              // of nested expressions, statements, calls and values
+  uint64_t steps = 10000000;                // half a second
+  size_t sourceBytes = 1 << 20;             // of the template
+  size_t outputBytes = 64 << 20;            // of any text that is put together
+  size_t memoryBytes = 512u << 20;          // of all values
+  uint32_t depth = 200;                     // of nested expressions, statements, calls and values
   static constexpr int64_t kRange = 100000; // numbers of a range(), as in Jinja's sandbox
 };
 

@@ -58,7 +58,7 @@ private:
   void addData(size_t from, size_t to, char sign, bool mayStrip);
   void readComment(size_t from, size_t inner);
   bool readRaw(size_t begin, size_t afterSign);
-  void readTag(TokenKind end);
+  void readTag(size_t begin, TokenKind end);
   bool readTagEnd(TokenKind end);
   void readTagToken();
   void readNumber();
@@ -79,8 +79,8 @@ private:
   size_t skipAfter(const Ending &ending, bool trim) const {
     if (ending.sign == '-')
       return text.size - stripSpace(text.from(ending.after), Sides::Left).size;
-    const bool newline = trim && !ending.sign && ending.after < text.size &&
-                         text[ending.after] == '\n';
+    const bool newline =
+        trim && !ending.sign && ending.after < text.size && text[ending.after] == '\n';
     return ending.after + newline;
   }
   size_t skipSpace(size_t offset) const {
@@ -137,11 +137,11 @@ void Lexer::readRoot() {
   } else if (kind == '{') {
     add(TokenKind::OutputBegin, tag, text.slice(tag, tag + 2));
     at = afterSign;
-    readTag(TokenKind::OutputEnd);
+    readTag(tag, TokenKind::OutputEnd);
   } else if (!readRaw(tag, afterSign)) {
     add(TokenKind::StatementBegin, tag, text.slice(tag, tag + 2));
     at = afterSign;
-    readTag(TokenKind::StatementEnd);
+    readTag(tag, TokenKind::StatementEnd);
   }
 }
 
@@ -198,15 +198,13 @@ bool Lexer::readRaw(size_t begin, size_t afterSign) {
   return true;
 }
 
-void Lexer::readTag(TokenKind end) {
-  const size_t begin = at;
+void Lexer::readTag(size_t begin, TokenKind end) {
   openCount = 0;
   while (!job.failed()) {
     if (openCount == 0 && readTagEnd(end))
       return;
     if (at >= text.size)
-      return fail(begin, "a tag without an end",
-                  end == TokenKind::OutputEnd ? "\"}}\"" : "\"%}\"");
+      return fail(begin, "a tag without an end", end == TokenKind::OutputEnd ? "\"}}\"" : "\"%}\"");
     readTagToken();
   }
 }
@@ -320,7 +318,7 @@ static size_t readDigits(Text text, size_t from, size_t most, unsigned base, uin
   for (; count < most && from + count < text.size; ++count) {
     const char byte = text[from + count];
     const char lower = static_cast<char>(byte | 0x20);
-    const unsigned digit = isDigit(byte) ? unsigned(byte - '0')
+    const unsigned digit = isDigit(byte)                  ? unsigned(byte - '0')
                            : lower >= 'a' && lower <= 'f' ? unsigned(lower - 'a' + 10)
                                                           : 99u;
     if (digit >= base)
@@ -334,7 +332,7 @@ bool Lexer::readEscape(Text written, size_t *index, TextBuilder &result) {
   static const char kNames[] = "\\'\"abfnrtv", kMeanings[] = "\\'\"\a\b\f\n\r\t\v";
   const size_t i = *index;
   const char letter = written[i + 1]; // a string does not end with a lone backslash
-  if (letter == '\n') { // a continued line
+  if (letter == '\n') {               // a continued line
     *index += 2;
     return true;
   }
@@ -364,10 +362,9 @@ bool Lexer::readEscape(Text written, size_t *index, TextBuilder &result) {
 }
 
 void Lexer::readOperator() {
-  static const char *const kOperators[] = {"**", "//", "==", "!=", "<=", ">=", "+", "-",
-                                           "*",  "/",  "%",  "<",  ">",  "=",  ".", ":",
-                                           "|",  ",",  ";",  "~",  "(",  ")",  "[", "]",
-                                           "{",  "}"};
+  static const char *const kOperators[] = {"**", "//", "==", "!=", "<=", ">=", "+", "-", "*",
+                                           "/",  "%",  "<",  ">",  "=",  ".",  ":", "|", ",",
+                                           ";",  "~",  "(",  ")",  "[",  "]",  "{", "}"};
   const Text rest = text.from(at);
   for (const char *name : kOperators) {
     if (!rest.startsWith(name))
@@ -382,7 +379,7 @@ void Lexer::readOperator() {
     } else if (strchr(")]}", first)) {
       if (openCount == 0 || open[openCount - 1].closing != first)
         return job.fail(source, at, "found '%c', expected %s", first,
-                        openCount == 0                          ? "an open bracket before it"
+                        openCount == 0                       ? "an open bracket before it"
                         : open[openCount - 1].closing == ')' ? "')'"
                         : open[openCount - 1].closing == ']' ? "']'"
                                                              : "'}'");

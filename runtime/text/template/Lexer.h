@@ -15,8 +15,8 @@ enum class TokenKind : uint8_t {
   StatementBegin, // {%
   StatementEnd,
   Name,
-  String,  // `value`
-  Number,  // `value`, an integer or a float
+  String, // `value`
+  Number, // `value`, an integer or a float
   Operator,
   End,
 };

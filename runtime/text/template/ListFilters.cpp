@@ -108,9 +108,8 @@ static Value map(Call &call) {
   ListBuilder list(call.job);
   for (size_t i = 0; i < elements.size && call.job.spend(1); ++i) {
     const Value &element = elements.elements[i];
-    Value mapped = path ? call.evaluator.attributeByPath(element, *path)
-                        : call.evaluator.callBuiltin(*filter, element, all.from(1));
-    list.push(path && fallback && mapped.is(Kind::Undefined) ? *fallback : mapped);
+    list.push(path ? call.evaluator.attributeByPath(element, *path, fallback)
+                   : call.evaluator.callBuiltin(*filter, element, all.from(1)));
   }
   return listOf(list);
 }
@@ -192,13 +191,19 @@ static Value foldCase(Job &job, const Value &value, bool caseSensitive) {
   return result.value();
 }
 
-// What an element is compared by: itself, an attribute, or several of them.
+// What an element is compared by: itself, or its attribute.
 static Value keyOf(Call &call, const Value &element, size_t attributeIndex, bool caseSensitive) {
   if (!call.given[attributeIndex] || call.values[attributeIndex].is(Kind::None))
     return foldCase(call.job, element, caseSensitive);
   const Value &path = call.values[attributeIndex];
-  if (!path.isString() || path.text().find(",") == Text::kNone)
-    return foldCase(call.job, call.evaluator.attributeByPath(element, path), caseSensitive);
+  return foldCase(call.job, call.evaluator.attributeByPath(element, path), caseSensitive);
+}
+
+// What an element is sorted by: itself, or a list of the attributes "a,b.c".
+static Value sortKeyOf(Call &call, const Value &element, bool caseSensitive) {
+  const Value &path = call.values[2];
+  if (!call.given[2] || !path.isString())
+    return keyOf(call, element, 2, caseSensitive);
   ListBuilder keys(call.job);
   Text rest = path.text();
   for (bool more = true; more && !call.job.failed();) {
@@ -219,7 +224,7 @@ static Value sort(Call &call) {
     return Value();
   for (size_t i = 0; i < elements.size; ++i) {
     values[i] = elements.elements[i];
-    keys[i] = keyOf(call, elements.elements[i], 2, call.truth(1, false));
+    keys[i] = sortKeyOf(call, elements.elements[i], call.truth(1, false));
   }
   sortValues(call.job, values, keys, elements.size, call.truth(0, false));
   return Value::list(values, elements.size);
@@ -321,8 +326,7 @@ static Value groupBy(Call &call) {
   for (size_t start = 0, end = 0; start < elements.size && !call.job.failed(); start = end) {
     while (end < elements.size && (end == start || isEqual(call.job, keys[end], keys[start])))
       ++end;
-    groups.push(pairOf(call.job, valueOf(values[start]),
-                       Value::list(values + start, end - start)));
+    groups.push(pairOf(call.job, valueOf(values[start]), Value::list(values + start, end - start)));
   }
   return listOf(groups);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text and back. Decimal points never reach the C library, whose locale may want a comma:
-// digits go to it as "12345e-2", and come from it apart from the point.
+// Numbers as text and back. Decimal points never reach the C library, whose locale may want a
+// comma: digits go to it as "12345e-2", and come from it apart from the point.
 #include "runtime/text/template/Number.h"
 #include <cmath>
 #include <cstdio>
@@ -38,8 +38,7 @@ static Digits digitsOf(double value, int count) {
 
 static double valueOf(const Digits &digits) {
   char text[64];
-  snprintf(text, sizeof text, "%.*se%d", digits.count, digits.digits,
-           digits.point - digits.count);
+  snprintf(text, sizeof text, "%.*se%d", digits.count, digits.digits, digits.point - digits.count);
   return strtod(text, nullptr);
 }
 
@@ -118,8 +117,8 @@ NumberText printFloat(double value) {
 
 NumberText printFixed(double value, int digits) {
   NumberText result;
-  result.size = static_cast<size_t>(snprintf(result.bytes, sizeof result.bytes, "%.*f",
-                                             digits < 30 ? digits : 30, value));
+  result.size = static_cast<size_t>(
+      snprintf(result.bytes, sizeof result.bytes, "%.*f", digits < 30 ? digits : 30, value));
   for (size_t i = 0; i < result.size; ++i) // the locale's point, if it is one byte
     if (result.bytes[i] == ',')
       result.bytes[i] = '.';

@@ -68,8 +68,7 @@ static Value applyIntegers(Job &job, Operation operation, int64_t left, int64_t 
     if (right == 0)
       return byZero(job);
     if (right == -1)
-      return operation == Operation::Modulo ? Value::of(int64_t(0))
-                                            : negate(job, Value::of(left));
+      return operation == Operation::Modulo ? Value::of(int64_t(0)) : negate(job, Value::of(left));
     result = floorDivide(left, right);
     if (operation == Operation::Modulo)
       result = left - result * right;
@@ -259,8 +258,7 @@ bool contains(Job &job, const Value &container, const Value &element) {
       mismatch(job, Operation::In, element, container);
       return false;
     }
-    return job.spendBytes(container.size) &&
-           container.text().find(element.text()) != Text::kNone;
+    return job.spendBytes(container.size) && container.text().find(element.text()) != Text::kNone;
   case Kind::List:
     for (size_t i = 0; i < container.size && !job.failed(); ++i)
       if (isEqual(job, container.elements[i], element))

@@ -27,7 +27,8 @@ Text toText(Job &job, const Value &value);
 // repr(): as inside a printed list.
 void appendRepr(TextBuilder &result, Job &job, const Value &value);
 
-// "%s of %d" % (a, b): a conversion s, r, d, i, f or .Nf for each value of a tuple, or for one value.
+// "%s of %d" % (a, b): a conversion s, r, d, i, f or .Nf for each value of a tuple, or for one
+// value.
 Value formatPercent(Job &job, Text format, const Value &values);
 
 } // namespace llmc::templates

@@ -7,8 +7,8 @@
 namespace llmc::templates {
 
 const char *spelling(Operation operation) {
-  static const char *const kSpellings[] = {"+",  "-", "*",  "/", "//", "%",  "**",    "==",
-                                           "!=", "<", "<=", ">", ">=", "in", "not in"};
+  static const char *const kSpellings[] = {
+      "+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"};
   return kSpellings[static_cast<size_t>(operation)];
 }
 
@@ -151,8 +151,8 @@ Node *Parser::parseSum() {
   Node *left = parseConcat();
   while (!job.failed() && (atOperator("+") || atOperator("-"))) {
     const Token &sign = take();
-    left = binary(isOperator(sign, "+") ? Operation::Add : Operation::Subtract, left,
-                  parseConcat(), sign.offset);
+    left = binary(isOperator(sign, "+") ? Operation::Add : Operation::Subtract, left, parseConcat(),
+                  sign.offset);
   }
   return left;
 }
@@ -407,8 +407,9 @@ Node *Parser::parseArguments() {
       return nullptr;
     const bool isNamed = !argument->name.empty() || argument->flag;
     if (named && !isNamed) {
-      job.fail(source, offset, "found an argument without a name after one with a name, "
-                               "expected the ones with names last");
+      job.fail(source, offset,
+               "found an argument without a name after one with a name, "
+               "expected the ones with names last");
       return nullptr;
     }
     named = isNamed;

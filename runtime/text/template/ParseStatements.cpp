@@ -103,8 +103,8 @@ Node *Parser::parseBody(const char *const *ends, const Token &opening) {
       expectEnd(TokenKind::StatementEnd, "'%}'");
       continue;
     }
-    Node *node = make(token.kind == TokenKind::Data ? NodeKind::Data : NodeKind::Output,
-                      token.offset);
+    Node *node =
+        make(token.kind == TokenKind::Data ? NodeKind::Data : NodeKind::Output, token.offset);
     if (!node)
       break;
     take();
@@ -125,11 +125,11 @@ Node *Parser::parseStatement() {
     Node *(Parser::*parse)(const Token &);
   };
   static const Statement kStatements[] = {
-      {"for", &Parser::parseFor},           {"if", &Parser::parseIf},
-      {"set", &Parser::parseSet},           {"macro", &Parser::parseMacro},
-      {"call", &Parser::parseCallBlock},    {"filter", &Parser::parseFilterBlock},
-      {"with", &Parser::parseWith},         {"generation", &Parser::parseGeneration},
-      {"break", &Parser::parseBreak},       {"continue", &Parser::parseContinue},
+      {"for", &Parser::parseFor},        {"if", &Parser::parseIf},
+      {"set", &Parser::parseSet},        {"macro", &Parser::parseMacro},
+      {"call", &Parser::parseCallBlock}, {"filter", &Parser::parseFilterBlock},
+      {"with", &Parser::parseWith},      {"generation", &Parser::parseGeneration},
+      {"break", &Parser::parseBreak},    {"continue", &Parser::parseContinue},
   };
   for (const Statement &statement : kStatements)
     if (atName(statement.name)) {
@@ -320,8 +320,8 @@ Node *Parser::parseTarget(bool mayBeNamespace) {
   do {
     targets.add(parseOneTarget(mayBeNamespace));
     isTuple |= atOperator(",");
-  } while (!job.failed() && skipOperator(",") && current().kind == TokenKind::Name &&
-           !atName("in"));
+  } while (!job.failed() && skipOperator(",") && !atName("in") && !atOperator("=") &&
+           current().kind != TokenKind::StatementEnd);
   if (!isTuple)
     return targets.first();
   Node *tuple = make(NodeKind::Tuple, offset);

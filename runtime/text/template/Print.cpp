@@ -11,7 +11,10 @@ static void appendEscaped(TextBuilder &result, uint32_t code, Text bytes) {
   char escape[16];
   if (code == kInvalid)
     code = static_cast<unsigned char>(bytes[0]);
-  snprintf(escape, sizeof escape, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x",
+  snprintf(escape, sizeof escape,
+           code < 0x100     ? "\\x%02x"
+           : code < 0x10000 ? "\\u%04x"
+                            : "\\U%08x",
            code);
   result.append(escape);
 }

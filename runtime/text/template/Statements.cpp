@@ -43,11 +43,31 @@ void Evaluator::setVariable(Variable **first, Text name, const Value &value) {
     found->value = value;
     return;
   }
-  Variable *variable = job.create<Variable>();
+  Variable *variable = spare ? spare : job.create<Variable>();
   if (!variable)
     return;
+  spare = spare ? spare->next : nullptr;
   *variable = {name, value, *first};
   *first = variable;
+}
+
+// A macro that was made in a scope sees it, and those around it, as long as it lives.
+void Evaluator::keep(Scope *inner) {
+  for (; inner && !inner->isKept; inner = inner->parent)
+    inner->isKept = true;
+}
+
+// A loop's scope for its next round: the last one's memory where nobody can see that any more, so
+// that long loops do not take memory for their names.
+Scope *Evaluator::nextRound(Scope *last, Scope *around) {
+  if (!last || last->isKept)
+    return newScope(around);
+  while (Variable *variable = last->first) {
+    last->first = variable->next;
+    variable->next = spare;
+    spare = variable;
+  }
+  return last;
 }
 
 Evaluator::Flow Evaluator::run(const Node *list) {
@@ -123,9 +143,10 @@ Evaluator::Flow Evaluator::runIf(const Node *node) {
 Value Evaluator::keepWhere(const Node *node, const Value &items, Scope *around) {
   ListBuilder kept(job);
   Scope *outer = scope;
+  Scope *round = nullptr;
   for (size_t i = 0; i < items.size && !job.failed(); ++i) {
-    scope = newScope(around);
-    if (!scope)
+    scope = round = nextRound(round, around);
+    if (!round)
       break;
     assign(node->first, items.elements[i]);
     if (isTrue(evaluate(node->third)))
@@ -148,10 +169,13 @@ Evaluator::Flow Evaluator::runFor(const Node *node, const Value &iterable, size_
   loopValue.kind = Kind::Loop, loopValue.loop = loop;
   Scope *outer = scope;
   Flow flow = Flow::Next;
+  Scope *round = nullptr;
+  if (node->flag)
+    keep(around); // `loop` can be called
   for (size_t i = 0; i < items.size && flow != Flow::Break; ++i) {
     here(node);
-    scope = job.spend(1) ? newScope(around) : nullptr;
-    if (!scope)
+    scope = round = job.spend(1) ? nextRound(round, around) : nullptr;
+    if (!round)
       break;
     loop->index = i;
     setVariable(&scope->first, "loop", loopValue);
@@ -193,6 +217,7 @@ void Evaluator::defineMacro(const Node *node) {
     return;
   macro->name = node->name, macro->parameters = node->first, macro->body = node->second;
   macro->scope = scope;
+  keep(scope);
   setVariable(&scope->first, node->name, Value::of(static_cast<const Callable *>(macro)));
 }
 
@@ -205,6 +230,7 @@ void Evaluator::runCallBlock(const Node *node) {
     return;
   caller->name = "caller", caller->parameters = node->second, caller->body = node->third;
   caller->scope = scope;
+  keep(scope);
   Growing<NamedValue> named(job);
   for (size_t i = 0; i < arguments.namedCount; ++i)
     named.push(arguments.named[i]);

@@ -8,8 +8,7 @@ namespace llmc::templates {
 llmc_status render(Job &job, Text text, const Value &variables, time_t now, Text *rendering) {
   Source source{"chat template", text};
   if (text.size > job.limits.sourceBytes)
-    job.fail(source, 0, "found %zu bytes, expected at most %zu", text.size,
-             job.limits.sourceBytes);
+    job.fail(source, 0, "found %zu bytes, expected at most %zu", text.size, job.limits.sourceBytes);
   if (!variables.is(Kind::Dict))
     job.fail(source, 0, "found %s as its variables, expected a mapping", describe(variables.kind));
   if (job.failed())

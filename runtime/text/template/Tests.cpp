@@ -35,8 +35,7 @@ static Value isEven(Call &call) {
   return Value::of(isEqual(call.job, remainder(call, 2), Value::of(int64_t(0))));
 }
 static Value isDivisible(Call &call) {
-  return Value::of(
-      isEqual(call.job, remainder(call, call.integer(0, 1)), Value::of(int64_t(0))));
+  return Value::of(isEqual(call.job, remainder(call, call.integer(0, 1)), Value::of(int64_t(0))));
 }
 
 static Value isUpperCase(Call &call) {

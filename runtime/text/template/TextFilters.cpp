@@ -9,7 +9,7 @@ static bool appendSpecialUpper(TextBuilder &result, uint32_t code) {
   static const struct {
     uint32_t code;
     const char *upper;
-  } kSpecial[] = {{0xdf, "SS"},   {0x149, "ʼN"},   {0x1f0, "J̌"},   {0xfb00, "FF"}, {0xfb01, "FI"},
+  } kSpecial[] = {{0xdf, "SS"},   {0x149, "ʼN"},   {0x1f0, "J̌"},    {0xfb00, "FF"}, {0xfb01, "FI"},
                   {0xfb02, "FL"}, {0xfb03, "FFI"}, {0xfb04, "FFL"}, {0xfb05, "ST"}, {0xfb06, "ST"}};
   for (const auto &special : kSpecial)
     if (special.code == code)
@@ -62,8 +62,8 @@ Value replaceAll(Job &job, Text text, Text old, Text fresh, int64_t count) {
   bool first = true;
   while (count != 0 && job.spend(1)) {
     // An empty text is found before each character, and at the end.
-    const size_t skip = old.empty() && !first && offset < text.size
-                            ? characterAt(text, offset).size : 0;
+    const size_t skip =
+        old.empty() && !first && offset < text.size ? characterAt(text, offset).size : 0;
     if (old.empty() && !first && offset >= text.size)
       break;
     const size_t found = text.find(old, offset + skip);
@@ -126,9 +126,9 @@ static Value title(Call &call) {
   for (size_t offset = 0; offset < text.size && call.job.spend(1);) {
     const Character character = characterAt(text, offset);
     const size_t next = offset + character.size;
-    const bool separates = isSpace(character.code) ||
-                           (character.code < 0x80 && strchr("-({[<", int(character.code)) &&
-                            character.code);
+    const bool separates =
+        isSpace(character.code) ||
+        (character.code < 0x80 && strchr("-({[<", int(character.code)) && character.code);
     if (separates) {
       appendCapitalized(result, call.job, text.slice(start, offset));
       result.append(text.slice(offset, next));
@@ -235,8 +235,8 @@ static Value wordCount(Call &call) {
   for (size_t offset = 0; offset < text.size && call.job.spend(1);) {
     const Character character = characterAt(text, offset);
     offset += character.size;
-    const bool isWord = character.code == '_' || isAlphabetic(character.code) ||
-                        isNumeric(character.code);
+    const bool isWord =
+        character.code == '_' || isAlphabetic(character.code) || isNumeric(character.code);
     count += isWord && !inside;
     inside = isWord;
   }

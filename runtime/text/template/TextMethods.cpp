@@ -68,8 +68,8 @@ static Value splitAt(Call &call, Text separator, int64_t most, bool backwards) {
   Text rest = call.self.text();
   ListBuilder parts(call.job);
   while (most != 0 && call.job.spend(1)) {
-    const size_t found = backwards ? findLastBefore(call.job, rest, separator, rest.size)
-                                   : rest.find(separator);
+    const size_t found =
+        backwards ? findLastBefore(call.job, rest, separator, rest.size) : rest.find(separator);
     if (found == Text::kNone)
       break;
     parts.push(Value::of(backwards ? rest.from(found + separator.size) : rest.slice(0, found)));
@@ -150,8 +150,7 @@ static int64_t findWithin(Call &call, bool last) {
   const Text part = window(call, 1, &start), needle = call.string(0);
   if (!call.job.spendBytes(part.size))
     return -1;
-  const size_t found = last ? findLastBefore(call.job, part, needle, part.size)
-                            : part.find(needle);
+  const size_t found = last ? findLastBefore(call.job, part, needle, part.size) : part.find(needle);
   if (found == Text::kNone)
     return -1;
   return int64_t(countCharacters(call.self.text().slice(0, start + found)));

@@ -57,11 +57,12 @@ void Writer::writeString(Text text) {
     const Text bytes = text.slice(offset, offset + character.size);
     offset += character.size;
     const char *named = character.code && character.code < 0x80
-                            ? strchr(kBytes, static_cast<int>(character.code)) : nullptr;
+                            ? strchr(kBytes, static_cast<int>(character.code))
+                            : nullptr;
     if (named)
       result.append('\\'), result.append(kNames[named - kBytes]);
-    else if (character.code < 0x20 || (style.ascii && character.code >= 0x7f &&
-                                       character.code != kInvalid))
+    else if (character.code < 0x20 ||
+             (style.ascii && character.code >= 0x7f && character.code != kInvalid))
       writeEscaped(character.code);
     else
       result.append(bytes);
