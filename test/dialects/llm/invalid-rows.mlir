@@ -189,3 +189,111 @@ func.func @mlp_one_bias(%x: tensor<?x64xf32>) {
   %m = "llm.mlp"(%x) <{activation = #llm<activation silu>, gate = @gate, up = @up, down = @down, up_bias = @b}> : (tensor<?x64xf32>) -> tensor<?x64xf32>
   return
 }
+
+// -----
+
+//===--- Rows in groups ------------------------------------------------------------------------------------------------===//
+
+func.func @quantize_floats(%x: tensor<?x64xf32>) {
+  // expected-error @+1 {{'llm.quantize' op expects a result of type tensor<?xWx!llm.group<bits = 8>>, W a multiple of 32, found 'tensor<?x64xf32>'}}
+  %q = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64xf32>
+  return
+}
+
+// -----
+
+func.func @quantize_to_4_bits(%x: tensor<?x64xf32>) {
+  // expected-error @+1 {{'llm.quantize' op expects a result of type tensor<?xWx!llm.group<bits = 8>>, W a multiple of 32, found 'tensor<?x64x!llm.group<bits = 4>>'}}
+  %q = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 4>>
+  return
+}
+
+// -----
+
+func.func @quantize_with_minimum(%x: tensor<?x64xf32>) {
+  // expected-error @+1 {{'llm.quantize' op expects a result of type tensor<?xWx!llm.group<bits = 8>>, W a multiple of 32, found 'tensor<?x64x!llm.group<bits = 8, minimum = true>>'}}
+  %q = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8, minimum = true>>
+  return
+}
+
+// -----
+
+func.func @quantize_part_of_a_group(%x: tensor<?x48xf32>) {
+  // expected-error @+1 {{'llm.quantize' op expects a result of type tensor<?xWx!llm.group<bits = 8>>, W a multiple of 32, found 'tensor<?x48x!llm.group<bits = 8>>'}}
+  %q = llm.quantize %x : tensor<?x48xf32> -> tensor<?x48x!llm.group<bits = 8>>
+  return
+}
+
+// -----
+
+func.func @quantize_twice(%x: tensor<?x64x!llm.group<bits = 8>>) {
+  // expected-error @+1 {{'llm.quantize' op expects an operand of type tensor<?xWxf32>, found 'tensor<?x64x!llm.group<bits = 8>>'}}
+  %q = llm.quantize %x : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x64x!llm.group<bits = 8>>
+  return
+}
+
+// -----
+
+func.func @quantize_widths(%x: tensor<?x64xf32>) {
+  // expected-error @+1 {{'llm.quantize' op expects equal widths, found 64 and 96}}
+  %q = llm.quantize %x : tensor<?x64xf32> -> tensor<?x96x!llm.group<bits = 8>>
+  return
+}
+
+// -----
+
+func.func @quantize_lines(%x: tensor<?x64xf32>) {
+  // expected-error @+1 {{'llm.quantize' op expects operand and result per the same line, found per row and per output}}
+  %q = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>, #llm.per<output>>
+  return
+}
+
+// -----
+
+// expected-note @+1 {{the weight is declared here}}
+llm.weight @w : !llm.weight<96x64xf32> from ["w"]
+
+func.func @groups_by_floats(%x: tensor<?x64x!llm.group<bits = 8>>) {
+  // expected-error @+1 {{'llm.linear' op expects a weight in groups for a quantised row, found @w of '!llm.weight<96x64xf32>'}}
+  %y = llm.linear %x, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x96xf32>
+  return
+}
+
+// -----
+
+// expected-note @+1 {{the weight is declared here}}
+llm.weight @lm_head : !llm.weight<96x64xbf16> from ["lm_head"]
+
+func.func @groups_by_floats_of_the_head(%x: tensor<?x64x!llm.group<bits = 8>, #llm.per<output>>) {
+  // expected-error @+1 {{'llm.lm_head' op expects a weight in groups for a quantised row, found @lm_head of '!llm.weight<96x64xbf16>'}}
+  %y = llm.lm_head %x, @lm_head : tensor<?x64x!llm.group<bits = 8>, #llm.per<output>> -> tensor<?x96xf32, #llm.per<output>>
+  return
+}
+
+// -----
+
+llm.weight @w : !llm.weight<96x64x!llm.group<bits = 8>> from ["w"]
+
+func.func @product_of_4_bits(%x: tensor<?x64x!llm.group<bits = 4>>) {
+  // expected-error @+1 {{'llm.linear' op expects an operand of type tensor<?xWx!llm.group<bits = 8>>, W a multiple of 32, found 'tensor<?x64x!llm.group<bits = 4>>'}}
+  %y = llm.linear %x, @w : tensor<?x64x!llm.group<bits = 4>> -> tensor<?x96xf32>
+  return
+}
+
+// -----
+
+llm.weight @w : !llm.weight<96x64x!llm.group<bits = 8>> from ["w"]
+
+func.func @product_in_groups(%x: tensor<?x64xf32>) {
+  // expected-error @+1 {{'llm.linear' op expects a result of type tensor<?xWxf32>, found 'tensor<?x96x!llm.group<bits = 8>>'}}
+  %y = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x96x!llm.group<bits = 8>>
+  return
+}
+
+// -----
+
+func.func @sum_of_groups(%x: tensor<?x64x!llm.group<bits = 8>>) {
+  // expected-error @+1 {{'llm.add' op expects an operand of type tensor<?xWxf32>, found 'tensor<?x64x!llm.group<bits = 8>>'}}
+  %y = llm.add %x, %x : tensor<?x64x!llm.group<bits = 8>>
+  return
+}

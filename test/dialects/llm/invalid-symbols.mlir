@@ -32,8 +32,33 @@ llm.weight @w : !llm.weight<0x4xf32> from ["w"]
 
 // -----
 
-// expected-error @+1 {{element type 'f64' has no kernels, expected f32}}
+// expected-error @+1 {{element type 'f64' has no kernels, expected f32, f16, bf16 or !llm.group}}
 llm.weight @w : !llm.weight<4x4xf64> from ["w"]
+
+// -----
+
+// expected-error @+1 {{a weight of 1 dimension is f32, found 'bf16'}}
+llm.weight @b : !llm.weight<64xbf16> from ["b"]
+
+// -----
+
+// expected-error @+1 {{a weight of 1 dimension is f32, found '!llm.group<bits = 8>'}}
+llm.weight @b : !llm.weight<64x!llm.group<bits = 8>> from ["b"]
+
+// -----
+
+// expected-error @+1 {{groups need a multiple of 32 columns, found 48}}
+llm.weight @w : !llm.weight<64x48x!llm.group<bits = 4>> from ["w"]
+
+// -----
+
+// expected-error @+1 {{a group has codes of 4 or 8 bits, found 6}}
+llm.weight @w : !llm.weight<64x64x!llm.group<bits = 6>> from ["w"]
+
+// -----
+
+// expected-error @+1 {{'llm.weight' op expects a computed weight of f32, found '!llm.weight<8x4xbf16>'}}
+llm.weight @rope : !llm.weight<8x4xbf16> computed <frequencies = [1.0, 0.5], magnitude = 1.0 : f32>
 
 // -----
 

@@ -12,6 +12,14 @@ llm.weight @layers.0.qkv : !llm.weight<160x64xf32> from ["layers.0.q", "layers.0
 llm.weight @rope : !llm.weight<128x4xf32> computed <frequencies = [1.0, 0.01], magnitude = 1.0 : f32>
 // CHECK: llm.weight @packed : !llm.weight<100x64xf32, <panel_rows = 32>> from ["packed"]
 llm.weight @packed : !llm.weight<100x64xf32, <panel_rows = 32>> from ["packed"]
+// CHECK: llm.weight @bytes : !llm.weight<100x64x!llm.group<bits = 8>> from ["bytes"]
+llm.weight @bytes : !llm.weight<100x64x!llm.group<bits = 8>> from ["bytes"]
+// CHECK: llm.weight @nibbles : !llm.weight<160x64x!llm.group<bits = 4, minimum = true>, <panel_rows = 32>> from ["nibbles"]
+llm.weight @nibbles : !llm.weight<160x64x!llm.group<bits = 4, minimum = true>, <panel_rows = 32>> from ["nibbles"]
+// CHECK: llm.weight @brain : !llm.weight<100x64xbf16> from ["brain"]
+llm.weight @brain : !llm.weight<100x64xbf16> from ["brain"]
+// CHECK: llm.weight @half : !llm.weight<160x64xf16, <panel_rows = 32>> from ["half"]
+llm.weight @half : !llm.weight<160x64xf16, <panel_rows = 32>> from ["half"]
 llm.weight @w : !llm.weight<160x64xf32> from ["w"]
 llm.weight @b : !llm.weight<160xf32> from ["b"]
 llm.weight @o : !llm.weight<64x64xf32> from ["o"]
@@ -62,6 +70,27 @@ func.func @linear(%x: tensor<?x64xf32>) -> (tensor<?x160xf32>, tensor<?x160xf32>
   %q = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x160xf32>
   %b = llm.linear %x, @w bias @b : tensor<?x64xf32> -> tensor<?x160xf32>
   return %q, %b : tensor<?x160xf32>, tensor<?x160xf32>
+}
+
+// CHECK-LABEL: func.func @quantize
+func.func @quantize(%x: tensor<?x64xf32>) -> tensor<?x160xf32> {
+  // CHECK: %[[ROW:.*]] = llm.quantize %{{.*}} : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+  %q8 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+  // CHECK: llm.linear %[[ROW]], @nibbles bias @b : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x160xf32>
+  %y = llm.linear %q8, @nibbles bias @b : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x160xf32>
+  return %y : tensor<?x160xf32>
+}
+
+// Wanted rows, and a head that is the embedding.
+// CHECK-LABEL: func.func @quantized_head
+func.func @quantized_head(%step: !llm.step, %o: tensor<?x64xf32, #llm.per<output>>) -> tensor<?x100xf32, #llm.per<output>> {
+  // CHECK: llm.embed %{{.*}}, @bytes : tensor<?x64xf32>
+  %x = llm.embed %step, @bytes : tensor<?x64xf32>
+  // CHECK: llm.quantize %{{.*}} : tensor<?x64xf32, #llm.per<output>> -> tensor<?x64x!llm.group<bits = 8>, #llm.per<output>>
+  %q = llm.quantize %o : tensor<?x64xf32, #llm.per<output>> -> tensor<?x64x!llm.group<bits = 8>, #llm.per<output>>
+  // CHECK: llm.lm_head %{{.*}}, @bytes : tensor<?x64x!llm.group<bits = 8>, #llm.per<output>> -> tensor<?x100xf32, #llm.per<output>>
+  %l = llm.lm_head %q, @bytes : tensor<?x64x!llm.group<bits = 8>, #llm.per<output>> -> tensor<?x100xf32, #llm.per<output>>
+  return %l : tensor<?x100xf32, #llm.per<output>>
 }
 
 // CHECK-LABEL: func.func @split

@@ -369,3 +369,27 @@ func.func @launch_grid(%x: tensor<?x8xf32>) {
   tile.launch @k "k" grid(rows, 0) chunk 1 (%x) : (tensor<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+tile.kernel @reinterpret_size(%step: !tile.step, %w: !tile.view<4x32xi32>) {
+  // expected-error @+1 {{'tile.reinterpret' op expects views that differ in element and last dimension alone, and are equally large, found '!tile.view<4x32xi32>' of 512 bytes and '!tile.view<4x32xf16>' of 256}}
+  %h = tile.reinterpret %w : !tile.view<4x32xi32> -> !tile.view<4x32xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @reinterpret_shape(%step: !tile.step, %w: !tile.view<4x32xi32>) {
+  // expected-error @+1 {{'tile.reinterpret' op expects views that differ in element and last dimension alone, and are equally large, found '!tile.view<4x32xi32>' of 512 bytes and '!tile.view<2x64xi32>' of 512}}
+  %h = tile.reinterpret %w : !tile.view<4x32xi32> -> !tile.view<2x64xi32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @reinterpret_strides(%step: !tile.step, %w: !tile.view<64x4xf32, strides = [8, 1]>) {
+  // expected-error @+1 {{'tile.reinterpret' op expects views without strides, found '!tile.view<64x4xf32, strides = [8, 1]>' and '!tile.view<64x4xi32>'}}
+  %h = tile.reinterpret %w : !tile.view<64x4xf32, strides = [8, 1]> -> !tile.view<64x4xi32>
+  tile.return
+}

@@ -58,6 +58,17 @@ tile.kernel @memory(%step: !tile.step, %x: !tile.view<?x8xf32>, %y: !tile.view<?
   tile.return
 }
 
+// One block of a packed weight: words of codes, then halves.
+// CHECK-LABEL: tile.kernel @reinterpret
+tile.kernel @reinterpret(%step: !tile.step, %w: !tile.view<4x9x32xi32>) {
+  %c0 = arith.constant 0 : index
+  // CHECK: tile.reinterpret %{{.*}} : <4x9x32xi32> -> <4x9x64xf16>
+  %h = tile.reinterpret %w : !tile.view<4x9x32xi32> -> !tile.view<4x9x64xf16>
+  // CHECK: tile.load %{{.*}} : <4x9x64xf16> -> tensor<32xf16>
+  %s = tile.load %h[%c0, %c0, %c0] : !tile.view<4x9x64xf16> -> tensor<32xf16>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @chunks
 tile.kernel @chunks(%step: !tile.step, %kv: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096>,
                     %wide: !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192>,

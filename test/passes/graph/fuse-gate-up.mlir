@@ -6,6 +6,7 @@
 
 llm.weight @layers.0.gate : !llm.weight<96x64xf32> from ["gate"]
 llm.weight @layers.0.up : !llm.weight<96x64xf32> from ["up"]
+llm.weight @up_in_groups : !llm.weight<96x64x!llm.group<bits = 8>> from ["up"]
 
 // CHECK-LABEL: func.func @prefill
 // CHECK-SAME: (%[[X:.*]]: tensor<?x64xf32>)
@@ -61,6 +62,17 @@ func.func @no_fuse_when_rows_differ(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) 
   // REMARK: not fused: gate and up read different rows
   %g = llm.linear %x, @layers.0.gate : tensor<?x64xf32> -> tensor<?x96xf32>
   %u = llm.linear %y, @layers.0.up : tensor<?x64xf32> -> tensor<?x96xf32>
+  %h = llm.activate silu %g, %u : tensor<?x96xf32>
+  return %h : tensor<?x96xf32>
+}
+
+// A program walks both weights in step: one layout.
+// CHECK-LABEL: func.func @no_fuse_when_formats_differ
+func.func @no_fuse_when_formats_differ(%x: tensor<?x64xf32>) -> tensor<?x96xf32> attributes {llm.graph = "verify"} {
+  // CHECK-COUNT-3: llm.fused
+  // REMARK: not fused: gate and up are kept in different formats
+  %g = llm.linear %x, @layers.0.gate : tensor<?x64xf32> -> tensor<?x96xf32>
+  %u = llm.linear %x, @up_in_groups : tensor<?x64xf32> -> tensor<?x96xf32>
   %h = llm.activate silu %g, %u : tensor<?x96xf32>
   return %h : tensor<?x96xf32>
 }

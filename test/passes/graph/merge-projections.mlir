@@ -125,3 +125,22 @@ func.func @no_graph(%x: tensor<?x4xf32>) -> (tensor<?x32xf32>, tensor<?x32xf32>)
   %1 = llm.linear %x, @w : tensor<?x4xf32> -> tensor<?x32xf32>
   return %0, %1 : tensor<?x32xf32>, tensor<?x32xf32>
 }
+
+// -----
+
+// Only weights of one format are stacked: a merged one has a single layout.
+// CHECK: llm.weight @qk : !llm.weight<64x64x!llm.group<bits = 4>> from ["q", "k"]
+llm.weight @q : !llm.weight<32x64x!llm.group<bits = 4>> from ["q"]
+llm.weight @k : !llm.weight<32x64x!llm.group<bits = 4>> from ["k"]
+// CHECK: llm.weight @v : !llm.weight<32x64x!llm.group<bits = 8>> from ["v"]
+llm.weight @v : !llm.weight<32x64x!llm.group<bits = 8>> from ["v"]
+
+// CHECK-LABEL: func.func @no_merge_of_formats
+func.func @no_merge_of_formats(%x: tensor<?x64xf32>) -> (tensor<?x32xf32>, tensor<?x32xf32>, tensor<?x32xf32>) attributes {llm.graph = "decode"} {
+  // CHECK: llm.linear %{{.*}}, @qk :
+  // CHECK: llm.linear %{{.*}}, @v :
+  %q = llm.linear %x, @q : tensor<?x64xf32> -> tensor<?x32xf32>
+  %k = llm.linear %x, @k : tensor<?x64xf32> -> tensor<?x32xf32>
+  %v = llm.linear %x, @v : tensor<?x64xf32> -> tensor<?x32xf32>
+  return %q, %k, %v : tensor<?x32xf32>, tensor<?x32xf32>, tensor<?x32xf32>
+}
