@@ -1,107 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every option of every command, in one place: a command is a function that binds options to plain
-// values and gives back what to do with them. The only file that knows CLI11, which throws; the
+// Every option of every command: a command is a function that binds options to plain values and
+// gives back what to do with them. CLI11, which throws, is known to the CommandLine files alone; the
 // commands run after it is done.
 #include "tools/llmc/CommandLine.h"
-#include "tools/llmc/Options.h"
-#include "tools/llmc/TokenIds.h"
+#include "tools/llmc/CommandLineParts.h"
 
-#include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <csignal>
-#include <functional>
 
 namespace llmc::tool {
 namespace {
 
-using Body = std::function<Status()>;
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(30); }
+  std::string make_group(std::string group, bool isPositional,
+                         std::vector<const CLI::Option *> options) const override {
+    return group == kHiddenGroup ? "" : CLI::Formatter::make_group(group, isPositional, options);
+  }
+};
 
 struct Command {
   const char *name;
   const char *sentence;
   Body (*declare)(CLI::App &app); // null: llmc-compiler has it, and reads its own options
 };
-
-constexpr uint32_t kMostThreads = 4096;
-constexpr uint32_t kMostTokens = 1u << 30;
-
-void declareModel(CLI::App &app, ModelOptions &model) {
-  app.add_option("model", model.path, "model.so that 'llmc compile' wrote")
-      ->required()
-      ->type_name("M.so");
-  app.add_option("--name", model.name, "its name, where --name was given to compile");
-  app.add_option("--weights-file", model.weights,
-                 "its weights, if compiled with --weights=separate")
-      ->type_name("F");
-}
-
-CLI::Option *declareCount(CLI::App &app, const char *name, uint32_t &value, const char *about,
-                          uint32_t least, uint32_t most) {
-  // Without the range's own words, which would be longer than the rest of the line.
-  return app.add_option(name, value, about)
-      ->type_name("N")
-      ->check(CLI::Range(least, most).description(""));
-}
-
-void declareThreads(CLI::App &app, ModelOptions &model) {
-  declareCount(app, "--threads", model.threads, "threads of a step [all cores]", 1, kMostThreads);
-}
-
-std::string checkTemperature(const std::string &text) {
-  char *end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end)
-    return "found " + escaped(text, 40) + ", expected a number";
-  if (value == 0)
-    return "";
-  return "found " + escaped(text, 40) +
-         ", expected 0: sampling needs temperature 0 in this version";
-}
-
-std::string checkIdList(const std::string &text) {
-  const ParsedIds parsed = parseIds(text);
-  return parsed.badPlace.empty() ? "" : parsed.badPlace + ": " + parsed.badText;
-}
-
-Body declareRun(CLI::App &app) {
-  auto options = std::make_shared<RunOptions>();
-  declareModel(app, options->model);
-  CLI::Option *ids = app.add_option("--prompt-ids", options->promptIds, "token ids of the prompt")
-                         ->type_name("1,2,3")
-                         ->check(checkIdList);
-  CLI::Option *file = app.add_option("--prompt-ids-file", options->promptIdsFile,
-                                     "a file with the same, instead; - is standard input")
-                          ->type_name("F");
-  declareCount(app, "--max-new-tokens", options->maxNewTokens, "most tokens to append", 0,
-               kMostTokens)
-      ->capture_default_str();
-  auto temperature = std::make_shared<std::string>("0");
-  app.add_option("--temperature", *temperature, "0: the likeliest token, always")
-      ->type_name("T")
-      ->check(checkTemperature)
-      ->capture_default_str();
-  app.add_flag("--ignore-eos", options->ignoreEos, "go on after an id that ends a text");
-  declareThreads(app, options->model);
-  auto printIds = std::make_shared<bool>(true);
-  app.add_flag("--print-ids", *printIds, "print ids, not text (always so in this version)");
-  app.add_option("--logits-out", options->logitsOut, "f32 [prompt tokens, vocabulary] as .npy")
-      ->type_name("F.npy");
-  declareCount(app, "--prefill-chunk", options->prefillChunk,
-               "most prompt tokens in a step [256]; the same bits", 1, kMostTokens);
-  app.add_option("--kv-junk", options->kvJunk, "start with junk in memory (for tests)")
-      ->type_name("SEED");
-  app.footer(
-      "New ids are the last line of stdout, the id that ends the text included; times go to "
-      "stderr.\n  llmc run model.so --prompt-ids 1,2,3 --max-new-tokens 8\n"
-      "  llmc run model.json --reference --prompt-ids 1,2,3    interprets, compiles nothing");
-  app.callback([=] {
-    if (ids->count() + file->count() != 1)
-      throw CLI::ValidationError("found " + std::string(ids->count() ? "both" : "neither") +
-                                 " of --prompt-ids and --prompt-ids-file, expected one of them");
-  });
-  return [options, temperature, printIds] { return runModel(*options); };
-}
 
 Body declareBench(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
@@ -207,7 +131,7 @@ Parsed parse(int argc, char **argv) {
   app.footer("'llmc COMMAND --help' tells the options of a command.\n"
              "  llmc compile SmolLM2-135M -o model.so && llmc run model.so --prompt-ids 1,2,3\n"
              "Exit code: 0 fine, 1 an error (on stderr), 2 wrong usage.");
-  app.get_formatter()->column_width(30);
+  app.formatter(std::make_shared<HelpFormatter>());
   std::vector<std::pair<CLI::App *, Body>> commands;
   for (const Command &command : kCommands) {
     CLI::App *sub = app.add_subcommand(command.name, command.sentence);

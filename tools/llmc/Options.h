@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace llmc::tool {
 
@@ -17,15 +18,41 @@ struct ModelOptions {
   uint32_t threads = 0; // of a step; 0: as many as processors
 };
 
+// How tokens are picked; what is off is 0.
+struct SamplingOptions {
+  float temperature = 0; // 0: the likeliest token, always
+  uint32_t topK = 0;
+  float topP = 0;
+  float minP = 0;
+  float repetitionPenalty = 0;
+  float frequencyPenalty = 0;
+  float presencePenalty = 0;
+  uint32_t penaltyWindow = 0; // latest tokens; 0: all
+  bool llamaCppOrder = false; // else Hugging Face's
+  uint64_t seed = 0;
+  uint32_t draftTokens = 0; // prompt lookup; 0: none
+};
+
+enum class PromptSource { Ids, IdsFile, Text, TextFile, Conversation };
+
 struct RunOptions {
   ModelOptions model;
-  std::string promptIds;     // "1,2,3"
-  std::string promptIdsFile; // a file with the same; "": promptIds holds them
-  uint32_t maxNewTokens = 32;
+  PromptSource source = PromptSource::Ids;
+  std::string prompt; // "1,2,3", a text, or the name of a file with either; "-": standard input
+  bool chat = false;  // the text is a message, put into the model's chat template
+  std::optional<std::string> system; // message before it
+  std::vector<std::string> stop;     // strings that end a text
+  std::optional<uint32_t> maxNewTokens;
   bool ignoreEos = false;
+  bool printIds = false;
+  SamplingOptions sampling;
   std::string logitsOut;          // "": not wanted
   uint32_t prefillChunk = 0;      // tokens of a prefill step; 0: 256
   std::optional<uint64_t> kvJunk; // seed
+
+  bool givesText() const {
+    return source != PromptSource::Ids && source != PromptSource::IdsFile && !printIds;
+  }
 };
 Status runModel(const RunOptions &options);
 

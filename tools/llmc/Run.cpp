@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// `llmc run`: reads a prompt, appends tokens greedily, prints their ids. Everything that can be
-// wrong with the request is found before the first step.
+// `llmc run`: reads a prompt, appends tokens, prints their text as it comes or their ids at the
+// end. Everything that can be wrong with the request is found before the first step.
+#include "tools/llmc/AnswerText.h"
 #include "tools/llmc/Clock.h"
+#include "tools/llmc/Conversation.h"
 #include "tools/llmc/Format.h"
 #include "tools/llmc/JunkMemory.h"
-#include "tools/llmc/LoadedModel.h"
 #include "tools/llmc/Npy.h"
+#include "tools/llmc/RunPrompt.h"
+#include "tools/llmc/RunTimes.h"
+#include "tools/llmc/Sampling.h"
 #include "tools/llmc/TokenIds.h"
 #include <algorithm>
 
@@ -15,54 +19,18 @@ namespace {
 constexpr uint32_t kPrefillTokens = 256;
 constexpr uint64_t kLogitsBytes = uint64_t(64) << 20; // held at a time for --logits-out
 
-// The prompt, and what to call its source in errors.
-struct Prompt {
-  std::string where;
-  std::vector<int64_t> ids;
+// What is run, once all of it has been checked.
+struct Plan {
+  std::vector<int32_t> prompt;
+  uint32_t newTokens = 0;
+  SamplingOptions sampling;
+  llmc_session_options sizes = {};
 };
 
-Result<Prompt> readPrompt(const RunOptions &options) {
-  Prompt prompt = {"--prompt-ids", {}};
-  std::string text = options.promptIds;
-  if (!options.promptIdsFile.empty()) {
-    prompt.where = options.promptIdsFile;
-    Result<std::string> read = readIdsFile(options.promptIdsFile);
-    if (!read)
-      return read.takeError();
-    text = std::move(*read);
-  }
-  ParsedIds parsed = parseIds(text);
-  if (!parsed.badPlace.empty())
-    return errorAt(prompt.where, parsed.badPlace, parsed.badText);
-  if (parsed.ids.empty())
-    return errorAt(prompt.where, "", "found no ids, expected at least one, as in 1,2,3");
-  prompt.ids = std::move(parsed.ids);
-  return prompt;
-}
-
-// The tokens of a prompt that the model can take.
-Result<std::vector<int32_t>> checkPrompt(const Prompt &prompt, uint32_t maxNewTokens,
-                                         const llmc_model_info &info) {
-  std::vector<int32_t> tokens;
-  for (const int64_t id : prompt.ids) {
-    if (id < 0 || id >= info.vocabulary)
-      return errorAt(prompt.where, formatted("id %zu", tokens.size() + 1),
-                     formatted("found %lld, expected 0 to %u (the model's vocabulary has %u ids)",
-                               static_cast<long long>(id), info.vocabulary - 1, info.vocabulary));
-    tokens.push_back(static_cast<int32_t>(id));
-  }
-  if (tokens.size() + uint64_t(maxNewTokens) > info.max_positions)
-    return errorAt(prompt.where, "",
-                   formatted("found %zu prompt tokens and %u new ones, expected at most %u in all; "
-                             "lower --max-new-tokens or compile with a larger --max-seq",
-                             tokens.size(), maxNewTokens, info.max_positions));
-  return tokens;
-}
-
-llmc_session_options sessionFor(const RunOptions &options, size_t promptTokens,
+llmc_session_options sessionFor(const RunOptions &options, const Plan &plan,
                                 const llmc_model_info &info) {
   llmc_session_options session = {};
-  session.max_tokens = static_cast<uint32_t>(promptTokens + options.maxNewTokens);
+  session.max_tokens = static_cast<uint32_t>(plan.prompt.size() + plan.newTokens);
   session.max_rows = options.prefillChunk ? options.prefillChunk : kPrefillTokens;
   session.max_outputs = 1;
   if (!options.logitsOut.empty()) {
@@ -76,88 +44,131 @@ llmc_session_options sessionFor(const RunOptions &options, size_t promptTokens,
   return session;
 }
 
-// One sequence of one session, and the token that its last logits pick.
-class Generator {
-public:
-  Generator(const LoadedModel &loaded, llmc_session *session) : loaded(loaded), session(session) {}
+Result<Plan> makePlan(const GivenPrompt &given, const RunOptions &options,
+                      const LoadedModel &loaded) {
+  Plan plan;
+  Result<std::vector<int32_t>> prompt = promptTokens(given, options, loaded);
+  if (!prompt)
+    return prompt.takeError();
+  plan.prompt = std::move(*prompt);
+  Result<uint32_t> newTokens = newTokensFor(given, plan.prompt.size(), options, loaded.info);
+  if (!newTokens)
+    return newTokens.takeError();
+  plan.newTokens = *newTokens;
+  plan.sizes = sessionFor(options, plan, loaded.info);
+  // Fewer drafts give the same tokens.
+  plan.sampling = options.sampling;
+  plan.sampling.draftTokens = std::min(plan.sampling.draftTokens, plan.sizes.max_rows - 1);
+  plan.sizes.max_outputs = std::max(plan.sizes.max_outputs, outputsFor(plan.sampling));
+  return plan;
+}
 
-  Status start() {
+// The prompt alone, in steps of at most max_rows. Without `logits` none are computed.
+Status runPrompt(const Writer &writer, const Plan &plan, NpyWriter *logits) {
+  for (size_t done = 0; done < plan.prompt.size();) {
+    const auto count =
+        static_cast<uint32_t>(std::min<size_t>(plan.sizes.max_rows, plan.prompt.size() - done));
+    const llmc_rows rows = {sizeof rows,
+                            count,
+                            writer.sequence,
+                            &plan.prompt[done],
+                            static_cast<uint32_t>(logits ? LLMC_OUTPUTS_ALL : LLMC_OUTPUTS_NONE),
+                            0,
+                            nullptr};
     CallError error;
-    if (llmc_sequence_create(session, &sequence, error.raw()))
-      return error.take();
-    return {};
-  }
-
-  // Appends tokens; `result` has the logits asked for.
-  Status append(const int32_t *tokens, uint32_t count, llmc_outputs outputs) {
-    const llmc_rows rows = {sizeof rows, count,  sequence, tokens, static_cast<uint32_t>(outputs),
-                            0,           nullptr};
-    CallError error;
-    result = {};
+    llmc_step_result result = {};
     result.struct_size = sizeof result;
-    if (llmc_session_step(session, &rows, 1, nullptr, &result, error.raw()))
+    if (llmc_session_step(writer.session, &rows, 1, nullptr, &result, error.raw()))
       return error.take();
-    return {};
-  }
-
-  // The greedy pick after the last token.
-  Result<int32_t> pick() const { return pickToken(loaded, result, result.n_outputs - 1); }
-
-  llmc_step_result result{};
-
-private:
-  const LoadedModel &loaded;
-  llmc_session *session;
-  llmc_sequence *sequence = nullptr;
-};
-
-Status prefill(Generator &generator, const std::vector<int32_t> &prompt, uint32_t chunk,
-               NpyWriter *logits) {
-  for (size_t done = 0; done < prompt.size();) {
-    const size_t count = std::min<size_t>(chunk, prompt.size() - done);
-    const bool isLast = done + count == prompt.size();
-    const llmc_outputs outputs = logits   ? LLMC_OUTPUTS_ALL
-                                 : isLast ? LLMC_OUTPUTS_LAST
-                                          : LLMC_OUTPUTS_NONE;
-    if (Status status = generator.append(&prompt[done], static_cast<uint32_t>(count), outputs);
-        !status)
-      return status;
     if (logits)
-      if (Status status = logits->writeRows(generator.result.logits, count); !status)
+      if (Status status = logits->writeRows(result.logits, count); !status)
         return status;
     done += count;
   }
   return logits ? logits->commit() : Status();
 }
 
-// New tokens until the limit, or until one that ends a text; that one is the last of them.
-Result<std::vector<int32_t>> generate(Generator &generator, const RunOptions &options,
-                                      const llmc_model_info &info) {
+// Logits of the whole prompt, before anything is generated; the sequence is empty again afterwards.
+Status writeLogits(const RunOptions &options, const Plan &plan, const llmc_model_info &info,
+                   const Writer &writer) {
+  NpyWriter logits(options.logitsOut, plan.prompt.size(), info.vocabulary);
+  if (Status status = logits.open(); !status)
+    return status;
+  if (Status status = runPrompt(writer, plan, &logits); !status)
+    return status;
+  CallError error;
+  if (llmc_sequence_truncate(writer.sequence, 0, error.raw()))
+    return error.take();
+  return {};
+}
+
+// New tokens until the limit, an id that ends a text (the last of them then), or a stop string.
+// `text` may be NULL.
+Result<std::vector<int32_t>> generate(Writer &writer, const Plan &plan, AnswerText *text,
+                                      RunTimes &times) {
+  if (Status status = writer.append(plan.prompt); !status)
+    return status.takeError();
   std::vector<int32_t> tokens;
-  while (tokens.size() < options.maxNewTokens) {
-    Result<int32_t> token = generator.pick();
-    if (!token)
-      return token.takeError();
-    tokens.push_back(*token);
-    const bool ends = std::find(info.eos, info.eos + info.n_eos, *token) != info.eos + info.n_eos;
-    if ((ends && !options.ignoreEos) || tokens.size() == options.maxNewTokens)
-      break;
-    if (Status status = generator.append(&tokens.back(), 1, LLMC_OUTPUTS_LAST); !status)
-      return status.takeError();
+  for (bool ended = false; !ended && tokens.size() < plan.newTokens;) {
+    const double begin = secondsNow();
+    Result<llmc_generated> step =
+        writer.next(plan.newTokens - static_cast<uint32_t>(tokens.size()));
+    if (!step)
+      return step.takeError();
+    (tokens.empty() ? times.promptSeconds : times.newSeconds) += secondsNow() - begin;
+    times.drafted += step->n_drafted;
+    times.accepted += step->n_accepted;
+    ended = step->stopped;
+    for (uint32_t i = 0; i < step->n_tokens && !(text && text->isStopped()); ++i) {
+      tokens.push_back(step->tokens[i]);
+      if (text)
+        if (Status status = text->add(step->tokens[i]); !status)
+          return status.takeError();
+    }
+    ended = ended || (text && text->isStopped());
   }
+  times.newTokens = tokens.size();
+  times.firstTokens = tokens.empty() ? 0 : 1;
   return tokens;
 }
 
-void printTimes(size_t promptTokens, double promptSeconds, size_t newTokens, double newSeconds) {
-  fprintf(stderr, "prompt: %zu tokens in %s, %.1f tok/s\n", promptTokens,
-          timeInWords(promptSeconds).c_str(), static_cast<double>(promptTokens) / promptSeconds);
-  // The first new token comes out of the prompt's logits.
-  if (newTokens > 1)
-    fprintf(stderr, "new: %zu tokens, %zu after the first in %s, %.1f tok/s\n", newTokens,
-            newTokens - 1, timeInWords(newSeconds).c_str(),
-            static_cast<double>(newTokens - 1) / newSeconds);
-  else
-    fprintf(stderr, "new: %zu tokens\n", newTokens);
+Status runOnce(const GivenPrompt &given, const RunOptions &options, const LoadedModel &loaded) {
+  Result<Plan> plan = makePlan(given, options, loaded);
+  if (!plan)
+    return plan.takeError();
+  Result<SessionOwner> session = makeSession(loaded, plan->sizes);
+  if (!session)
+    return session.takeError();
+  Result<Writer> writer = makeWriter(session->get(), plan->sampling, options.ignoreEos);
+  if (!writer)
+    return writer.takeError();
+  AnswerText text;
+  const bool needsText = options.givesText() || !options.stop.empty();
+  if (needsText)
+    if (Status status = text.start(loaded, options.stop, options.givesText()); !status)
+      return status;
+  RunTimes times;
+  times.promptTokens = plan->prompt.size();
+  const double begin = secondsNow();
+  if (!options.logitsOut.empty())
+    if (Status status = writeLogits(options, *plan, loaded.info, *writer); !status)
+      return status;
+  if (!plan->newTokens) {
+    if (options.logitsOut.empty())
+      if (Status status = runPrompt(*writer, *plan, nullptr); !status)
+        return status;
+    times.promptSeconds = secondsNow() - begin;
+  }
+  Result<std::vector<int32_t>> tokens =
+      generate(*writer, *plan, needsText ? &text : nullptr, times);
+  if (!tokens)
+    return tokens.takeError();
+  if (needsText)
+    if (Status status = text.finish(); !status)
+      return status;
+  print(options.givesText() ? "\n" : joinIds(*tokens) + "\n");
+  printTimes(times);
+  return finishOutput();
 }
 
 } // namespace
@@ -165,40 +176,14 @@ void printTimes(size_t promptTokens, double promptSeconds, size_t newTokens, dou
 Status runModel(const RunOptions &options) {
   JunkMemory junk(options.kvJunk.value_or(0));
   const llmc_allocator allocator = junk.allocator();
-  Result<Prompt> given = readPrompt(options);
+  const bool converses = options.source == PromptSource::Conversation;
+  Result<GivenPrompt> given = converses ? GivenPrompt() : readPrompt(options);
   if (!given)
     return given.takeError();
   Result<LoadedModel> loaded = loadModel(options.model, options.kvJunk ? &allocator : nullptr);
   if (!loaded)
     return loaded.takeError();
-  const llmc_model_info &info = loaded->info;
-  Result<std::vector<int32_t>> prompt = checkPrompt(*given, options.maxNewTokens, info);
-  if (!prompt)
-    return prompt.takeError();
-  const llmc_session_options sizes = sessionFor(options, prompt->size(), info);
-  Result<SessionOwner> session = makeSession(*loaded, sizes);
-  if (!session)
-    return session.takeError();
-  NpyWriter logits(options.logitsOut, prompt->size(), info.vocabulary);
-  const bool wantsLogits = !options.logitsOut.empty();
-  if (wantsLogits)
-    if (Status status = logits.open(); !status)
-      return status;
-  Generator generator(*loaded, session->get());
-  if (Status status = generator.start(); !status)
-    return status;
-
-  const double begin = secondsNow();
-  if (Status status = prefill(generator, *prompt, sizes.max_rows, wantsLogits ? &logits : nullptr);
-      !status)
-    return status;
-  const double middle = secondsNow();
-  Result<std::vector<int32_t>> tokens = generate(generator, options, info);
-  if (!tokens)
-    return tokens.takeError();
-  printTimes(prompt->size(), middle - begin, tokens->size(), secondsNow() - middle);
-  print(joinIds(*tokens) + "\n");
-  return finishOutput();
+  return converses ? converse(options, *loaded) : runOnce(*given, options, *loaded);
 }
 
 } // namespace llmc::tool

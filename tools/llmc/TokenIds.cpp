@@ -47,7 +47,7 @@ ParsedIds parseIds(std::string_view text) {
   return parsed;
 }
 
-Result<std::string> readIdsFile(const std::string &path) {
+Result<std::string> readSmallFile(const std::string &path, const char *what) {
   const std::unique_ptr<FILE, int (*)(FILE *)> opened(
       path == "-" ? nullptr : fopen(path.c_str(), "rb"), [](FILE *file) { return fclose(file); });
   FILE *file = path == "-" ? stdin : opened.get();
@@ -63,8 +63,8 @@ Result<std::string> readIdsFile(const std::string &path) {
     return errorAt(path, "", std::string("cannot be read: ") + strerror(errno));
   if (text.size() > kLargestFile)
     return errorAt(path, "",
-                   "found more than " + std::to_string(kLargestFile) +
-                       " bytes, expected a list of token ids");
+                   "found more than " + std::to_string(kLargestFile) + " bytes, expected " + what +
+                       " of at most so many");
   return text;
 }
 

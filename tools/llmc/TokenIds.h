@@ -15,8 +15,11 @@ struct ParsedIds {
 };
 ParsedIds parseIds(std::string_view text);
 
-// All of a file, or of standard input for "-".
-Result<std::string> readIdsFile(const std::string &path);
+// All of a file, or of standard input for "-". `what` it should be, in words, for errors.
+Result<std::string> readSmallFile(const std::string &path, const char *what);
+inline Result<std::string> readIdsFile(const std::string &path) {
+  return readSmallFile(path, "a list of token ids");
+}
 
 // "1,2,3"; "" for none.
 std::string joinIds(const std::vector<int32_t> &ids);

@@ -111,6 +111,83 @@ TEST(Run, ChunksThreadsAndJunkDoNotChangeABit) {
     }
 }
 
+// ---- Sampling and speculation ----
+
+TEST(Run, ASeedGivesTheSameIdsAndAnotherOthers) {
+  const std::vector<std::string> warm = {"--temperature",    "1.2", "--top-k",     "20",
+                                         "--top-p",          "0.9", "--seed",      "3",
+                                         "--max-new-tokens", "40",  "--ignore-eos"};
+  const Outcome first = llmc(command("3,1,2", warm));
+  EXPECT_EQ(first.code, 0) << first.error;
+  std::vector<std::string> threads = warm, other = warm, ordered = warm;
+  threads.insert(threads.end(), {"--threads", "1", "--prefill-chunk", "1"});
+  EXPECT_EQ(llmc(command("3,1,2", threads)).out, first.out);
+  other[7] = "4";
+  EXPECT_NE(llmc(command("3,1,2", other)).out, first.out);
+  // A temperature before top-p keeps more than one after it.
+  ordered[1] = "3";
+  ordered[5] = "0.5";
+  const std::string hot = llmc(command("3,1,2", ordered)).out;
+  ordered.insert(ordered.end(), {"--sampler-order", "llama.cpp"});
+  EXPECT_NE(llmc(command("3,1,2", ordered)).out, hot);
+}
+
+TEST(Run, PenaltiesChangeGreedyIds) {
+  const std::string plain = llmc(command("3,1,2", {"--ignore-eos"})).out;
+  for (const char *option : {"--repeat-penalty", "--frequency-penalty", "--presence-penalty"})
+    EXPECT_NE(llmc(command("3,1,2", {"--ignore-eos", option, "2.5"})).out, plain) << option;
+}
+
+TEST(Run, SpeculationGivesTheSameIds) {
+  const std::string ids = tool::joinIds(longPrompt());
+  for (const std::vector<std::string> &more :
+       {std::vector<std::string>{"--ignore-eos", "--max-new-tokens", "256"},
+        {"--ignore-eos", "--max-new-tokens", "256", "--temperature", "0.8", "--top-k", "10"}}) {
+    std::vector<std::string> drafting = more;
+    drafting.insert(drafting.end(), {"--speculate", "ngram"});
+    const Outcome plain = llmc(command(ids, more)), outcome = llmc(command(ids, drafting));
+    EXPECT_EQ(outcome.out, plain.out);
+    EXPECT_TRUE(contains(outcome.error, "drafts: ")) << outcome.error;
+    EXPECT_FALSE(contains(plain.error, "drafts: ")) << plain.error;
+  }
+}
+
+TEST(Run, ModelWithoutATokenizerNamesItself) {
+  TemporaryFolder folder;
+  folder.write("prompt", "hello");
+  for (const std::vector<std::string> &more :
+       {std::vector<std::string>{"--prompt", "hello"}, {"--prompt-file", folder.file("prompt")}}) {
+    std::vector<std::string> arguments = {"run", demoPath()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = llmc(arguments);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_TRUE(contains(outcome.error, "demo.so: error: ") && contains(outcome.error, "tokenizer"))
+        << outcome.error;
+  }
+}
+
+TEST(Run, TextsThatCannotBeAreNamed) {
+  TemporaryFolder folder;
+  folder.write("latin", "caf\xe9 au lait");
+  folder.write("empty", "");
+  const std::vector<std::pair<std::vector<std::string>, const char *>> cases = {
+      {{"--prompt-file", folder.file("latin")},
+       "latin: byte 4: error: found 0xe9, expected UTF-8 text"},
+      {{"--prompt", "a\xed\xa0\x80"}, "--prompt: byte 2: error: found 0xed"},
+      {{"--prompt-file", folder.file("empty")}, "empty: error: found an empty text"},
+      {{"--prompt", ""}, "--prompt: error: found an empty text"},
+      {{"--prompt-file", "/no/such"}, "/no/such: error: cannot be read"},
+  };
+  for (const auto &[more, expected] : cases) {
+    std::vector<std::string> arguments = {"run", demoPath()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = llmc(arguments);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_TRUE(contains(outcome.error, expected)) << outcome.error;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
 TEST(Run, JunkMemoryIsFullOfJunkOfItsSeed) {
   tool::JunkMemory first(1), again(1), other(2);
   std::vector<std::string> blocks;
