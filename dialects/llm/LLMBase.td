@@ -140,13 +140,15 @@ def LLM_WeightType : LLM_Type<"Weight", "weight"> {
 
 def LLM_KVCacheType : LLM_Type<"KVCache", "kv_cache"> {
   let summary = "keys and values of one layer, in chunks of `chunk` tokens on pages";
+  let description = [{ Elements are f32, or bf16 rounded to nearest even by `llm.kv_append`. }];
   let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value, "::mlir::Type":$element,
                         EnumParameter<LLM_KVLayout>:$layout, "int64_t":$chunk);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    uint64_t getKeyBytes() const { return uint64_t(getHeads()) * getKey() * getChunk() * 4; }
-    uint64_t getValueBytes() const { return uint64_t(getHeads()) * getValue() * getChunk() * 4; }
+    uint64_t getElementBytes() const { return getElement().getIntOrFloatBitWidth() / 8; }
+    uint64_t getKeyBytes() const { return uint64_t(getHeads()) * getKey() * getChunk() * getElementBytes(); }
+    uint64_t getValueBytes() const { return uint64_t(getHeads()) * getValue() * getChunk() * getElementBytes(); }
   }];
 }
 

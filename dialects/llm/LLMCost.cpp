@@ -101,8 +101,8 @@ OpCost RopeOp::getCost(const StepShape &shape) {
 }
 
 OpCost KVAppendOp::getCost(const StepShape &shape) {
-  double bytes = 4 * (elements(getKey().getType(), shape) + elements(getValue().getType(), shape));
-  return {0, 0, bytes, bytes};
+  double count = elements(getKey().getType(), shape) + elements(getValue().getType(), shape);
+  return {0, 0, 4 * count, double(getResult().getType().getElementBytes()) * count};
 }
 
 OpCost AttentionOp::getCost(const StepShape &shape) {
@@ -110,7 +110,7 @@ OpCost AttentionOp::getCost(const StepShape &shape) {
   int64_t window = getView().getType().getWindow();
   double keys = visibleKeys(shape, window), perKey = double(cache.getKey() + cache.getValue());
   double context = double(window > 0 ? std::min(shape.context, window) : shape.context);
-  double read = 4 * double(shape.sequences) * std::max(context, 1.0) * double(cache.getHeads()) * perKey;
+  double read = double(cache.getElementBytes()) * double(shape.sequences) * std::max(context, 1.0) * double(cache.getHeads()) * perKey;
   return {2 * keys * double(getHeads()) * perKey + 5 * keys * double(getHeads()), 0, tensorBytes(*this, shape), read};
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives every cache its order inside a chunk: head-major (one stream a head, what attention reads)
-// or token-major (one stream a token, what an append writes). Types carry the layout, so every
-// value that stands for a cache is retyped.
+// Gives every cache the format of its elements and its order inside a chunk: head-major (one stream
+// a head, what attention reads) or token-major (one stream a token, what an append writes). Types
+// carry both, so every value that stands for a cache is retyped.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace llmc {
 #define GEN_PASS_DEF_SETKVLAYOUTPASS
@@ -17,9 +18,17 @@ using namespace llmc::llm;
 
 namespace {
 
-KVCacheType withLayout(KVCacheType type, KVLayout layout) {
+KVCacheType with(KVCacheType type, Type element, KVLayout layout) {
   return KVCacheType::get(type.getContext(), type.getHeads(), type.getKey(), type.getValue(),
-                          type.getElement(), layout, type.getChunk());
+                          element, layout, type.getChunk());
+}
+
+/// Null where `name` is none that a cache may have.
+Type elementNamed(MLIRContext *context, StringRef name) {
+  return llvm::StringSwitch<Type>(name)
+      .Case("f32", Float32Type::get(context))
+      .Case("bf16", BFloat16Type::get(context))
+      .Default(Type());
 }
 
 struct SetKVLayoutPass : llmc::impl::SetKVLayoutPassBase<SetKVLayoutPass> {
@@ -32,18 +41,23 @@ struct SetKVLayoutPass : llmc::impl::SetKVLayoutPassBase<SetKVLayoutPass> {
                                  << "', expected head_major or token_major";
       return signalPassFailure();
     }
+    Type stored = elementNamed(&getContext(), element);
+    if (!stored) {
+      getOperation().emitError() << "unknown KV element '" << element << "', expected f32 or bf16";
+      return signalPassFailure();
+    }
     for (auto cache : getOperation().getOps<CacheOp>()) {
       remarkPassed(cache, "llmc-set-kv-layout", cache.getSymName(),
-                   "chunks of 64 tokens, " + Twine(layout));
-      cache.setType(withLayout(cache.getType(), *wanted));
+                   "chunks of 64 tokens, " + Twine(layout) + ", " + element);
+      cache.setType(with(cache.getType(), stored, *wanted));
     }
     getOperation().walk([&](Operation *op) {
       for (Value result : op->getResults()) {
         if (auto cache = dyn_cast<KVCacheType>(result.getType()))
-          result.setType(withLayout(cache, *wanted));
+          result.setType(with(cache, stored, *wanted));
         else if (auto view = dyn_cast<KVViewType>(result.getType()))
-          result.setType(KVViewType::get(view.getContext(), withLayout(view.getCache(), *wanted),
-                                         view.getWindow()));
+          result.setType(KVViewType::get(
+              view.getContext(), with(view.getCache(), stored, *wanted), view.getWindow()));
       }
     });
   }

@@ -85,13 +85,9 @@ private:
   }
 
   Value chunkTile(tile::KVPart part, Value chunk) {
-    int64_t width = kv.getWidth(part == tile::KVPart::Key),
-            stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
-    auto view = tile::ViewType::get(k.body.getContext(), {tile::KVType::kChunk, width},
-                                    k.body.getF32Type(), {stride, 1});
-    Value place = tile::KVChunkOp::create(k.body, k.loc, view, part, cache, k.step(), sequence,
-                                          chunk, kvHead);
-    auto type = RankedTensorType::get({tile::KVType::kChunk, width}, k.body.getF32Type());
+    Value place = k.chunk(part, cache, sequence, chunk, kvHead);
+    auto type = RankedTensorType::get(
+        {tile::KVType::kChunk, kv.getWidth(part == tile::KVPart::Key)}, kv.getElement());
     return tile::LoadOp::create(k.body, k.loc, type, place, ValueRange{k.index(0), k.index(0)},
                                 Value());
   }

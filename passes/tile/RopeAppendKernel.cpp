@@ -77,15 +77,10 @@ void emitAppend(KernelBuilder &k, KVAppendOp append, Value row) {
   Value chunk = k.div(slot, tile::KVType::kChunk), place = k.rem(slot, tile::KVType::kChunk);
   for (auto part : {tile::KVPart::Key, tile::KVPart::Value}) {
     Value source = part == tile::KVPart::Key ? append.getKey() : append.getValue();
-    int64_t width = kv.getWidth(part == tile::KVPart::Key),
-            stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
-    auto view = tile::ViewType::get(k.body.getContext(), {tile::KVType::kChunk, width},
-                                    k.body.getF32Type(), {stride, 1});
+    int64_t width = kv.getWidth(part == tile::KVPart::Key);
     k.loop(k.index(0), k.index(kv.getHeads()), 1, {}, [&](Value head, ValueRange) {
       HeadTiles tiles = HeadBody(k).tilesOf(source, row, head, width);
-      Value at = tile::KVChunkOp::create(k.body, k.loc, view, part, cache, k.step(), sequence,
-                                         chunk, head);
-      storeHalves(k, tiles, at, place, k.index(0), width);
+      storeHalves(k, tiles, k.chunk(part, cache, sequence, chunk, head), place, k.index(0), width);
       return SmallVector<Value>();
     });
   }

@@ -2,6 +2,7 @@
 //
 // Rope, the cache, and attention over what a row sees of it.
 #include "dialects/llm/reference/Evaluator.h"
+#include "dialects/model/Quantize.h"
 #include "dialects/llm/reference/Math.h"
 
 using namespace mlir;
@@ -33,16 +34,26 @@ Status Evaluator::visit(llm::RopeOp op) {
                : Status(table.takeError());
 }
 
+/// As the cache holds them.
+static std::vector<float> stored(const float *values, int64_t count, Type element) {
+  std::vector<float> row(values, values + count);
+  if (element.isBF16())
+    for (float &value : row)
+      value = model::fromBFloat16(model::toBFloat16(value));
+  return row;
+}
+
 Status Evaluator::visit(llm::KVAppendOp op) {
   Result<const Tensor *> key = operand(op, op.getKey()), value = operand(op, op.getValue());
   if (!key)
     return key.takeError();
   if (!value)
     return value.takeError();
+  Type element = op.getResult().getType().getElement();
   Tensor written(step.rows(), (*key)->width + (*value)->width);
   for (int64_t r = 0; r < step.rows(); ++r) {
-    CachedRow row{{(*key)->line(r), (*key)->line(r) + (*key)->width},
-                  {(*value)->line(r), (*value)->line(r) + (*value)->width}};
+    CachedRow row{stored((*key)->line(r), (*key)->width, element),
+                  stored((*value)->line(r), (*value)->width, element)};
     std::copy(row.key.begin(), row.key.end(), written.line(r));
     std::copy(row.value.begin(), row.value.end(), written.line(r) + (*key)->width);
     const StepSequence &sequence = step.sequences[size_t(step.rowSequence[size_t(r)])];

@@ -15,9 +15,13 @@ namespace {
 struct Case {
   const char *name; ///< a golden, or "wide": hidden 512, so that every command has at least 8 chunks
   size_t tokens;
+  const char *kv = "";
+  const char *target = "cpu:native";
 };
 
-void PrintTo(const Case &value, std::ostream *out) { *out << value.name; }
+void PrintTo(const Case &value, std::ostream *out) {
+  *out << value.name << " " << value.kv << " " << value.target;
+}
 
 class Invariance : public testing::TestWithParam<Case> {
 protected:
@@ -27,6 +31,8 @@ protected:
     // Each test is a process of its own.
     std::string stem = std::string(LLMC_TEST_MODELS) + "/" + GetParam().name + "-" +
                        std::to_string(getpid());
+    request.kv = GetParam().kv;
+    request.target = GetParam().target;
     request.output = stem + ".so";
     request.input = goldenModel(GetParam().name);
     if (isWide()) {

@@ -15,8 +15,8 @@ namespace llmc::test {
 namespace {
 
 struct Variant {
-  std::string schedule, kvLayout = "head_major", fuseNorm = "cost";
-  std::string text() const { return schedule + " " + kvLayout + " " + fuseNorm; }
+  std::string schedule, kvLayout = "head_major", fuseNorm = "cost", kv = "";
+  std::string text() const { return schedule + " " + kvLayout + " " + fuseNorm + " " + kv; }
 };
 
 class Variants : public testing::Test {
@@ -36,16 +36,21 @@ protected:
     request.input = model;
     request.output = output;
     request.schedule = variant.schedule;
+    request.kv = variant.kv;
     request.kvLayout = variant.kvLayout;
     request.fuseNorm = variant.fuseNorm;
     Result<CompiledModel> compiled = compileModel(request);
     ASSERT_TRUE(compiled) << variant.text() << ": " << compiled.error().str();
   }
 
-  /// Every variant gives the default's bits, through all graphs, on two threads.
-  void expectEqual(const std::string &model, size_t tokens, const std::vector<Variant> &variants) {
+  /// Every variant gives the default's bits, through all graphs, on two threads. All with one format
+  /// of the cache.
+  void expectEqual(const std::string &model, size_t tokens, std::vector<Variant> variants,
+                   const std::string &kv = "") {
     std::string error;
-    ASSERT_NO_FATAL_FAILURE(compile(model, {}, path + ".so"));
+    for (Variant &variant : variants)
+      variant.kv = kv;
+    ASSERT_NO_FATAL_FAILURE(compile(model, {"", "head_major", "cost", kv}, path + ".so"));
     Canonical expected = canonical(path + ".so", tokens, 5, error);
     ASSERT_EQ(error, "");
     expected.path = path + "-other.so";
@@ -102,6 +107,24 @@ TEST_F(Variants, combinations1) { expectEqual(toy(), 140, combinations(1, 5)); }
 TEST_F(Variants, combinations2) { expectEqual(toy(), 140, combinations(2, 5)); }
 TEST_F(Variants, combinations3) { expectEqual(toy(), 140, combinations(3, 5)); }
 TEST_F(Variants, combinations4) { expectEqual(toy(), 140, combinations(4, 5)); }
+
+TEST_F(Variants, cacheInBF16) {
+  std::vector<Variant> variants = combinations(6, 5);
+  variants.push_back({"", "token_major", "never"});
+  variants.push_back({"", "head_major", "always"});
+  expectEqual(toy(), 140, variants, "bf16");
+}
+
+// Rounded keys and values are other numbers: had they the bits of f32, nothing would have been rounded.
+TEST_F(Variants, cacheInBF16IsNoticed) {
+  std::string error;
+  ASSERT_NO_FATAL_FAILURE(compile(toy(), {}, path + ".so"));
+  Canonical expected = canonical(path + ".so", 140, 5, error);
+  ASSERT_EQ(error, "");
+  expected.path = path + "-other.so";
+  ASSERT_NO_FATAL_FAILURE(compile(toy(), {"", "head_major", "cost", "bf16"}, expected.path));
+  EXPECT_NE(throughAllGraphs(expected, {2}), "");
+}
 
 // What the rows above could not tell apart, they could not test: another reduction tree shows.
 TEST_F(Variants, anotherTreeIsNoticed) {

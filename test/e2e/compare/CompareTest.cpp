@@ -56,6 +56,7 @@ std::string contents(const std::string &path) {
 struct CleanCase {
   const char *golden, *kvLayout, *fuseNorm;
   int64_t maxBatch;
+  const char *kv = "";
 };
 
 class CleanModel : public testing::TestWithParam<CleanCase> {};
@@ -65,6 +66,7 @@ TEST_P(CleanModel, hasNoDifference) {
   request.input = test::goldenModel(GetParam().golden);
   request.pipeline.kvLayout = GetParam().kvLayout;
   request.pipeline.fuseNorm = GetParam().fuseNorm;
+  request.pipeline.kv = GetParam().kv;
   request.maxBatch = GetParam().maxBatch;
   std::string model = compiled(request, "clean.so");
   auto report = compare::compareModels(requestFor(model, GetParam().golden));
@@ -81,7 +83,10 @@ INSTANTIATE_TEST_SUITE_P(Goldens, CleanModel,
                          testing::Values(CleanCase{"llama-deep", "head_major", "cost", 8},
                                          CleanCase{"mistral-window-70", "token_major", "always", 8},
                                          CleanCase{"qwen3-layer-types", "head_major", "never", 8},
-                                         CleanCase{"llama-all-biases", "token_major", "cost", 1}),
+                                         CleanCase{"llama-all-biases", "token_major", "cost", 1},
+                                         CleanCase{"llama-deep", "head_major", "cost", 8, "bf16"},
+                                         CleanCase{"qwen3-three-heads", "token_major", "always", 8,
+                                                   "bf16"}),
                          [](const auto &info) { return "n" + std::to_string(info.index); });
 
 //===--- Planted faults ---===//
@@ -95,6 +100,7 @@ struct Fault {
   const char *op;      ///< that must be named
   /// Edits the kernel; null: the command's last operand becomes the result of the embedding.
   void (*edit)(KernelText &kernel);
+  const char *kv = "";
 };
 
 /// Makes every load from a parameter give the same constant.
@@ -148,6 +154,27 @@ const Fault kFaults[] = {
      [](KernelText &k) { replaceLoads(k, k.rowParameter(0), "1.0"); }},
     {"mean_of_head_norms", "qwen3-layer-types", 3, "verify", "append", "llm.rms_norm",
      [](KernelText &k) { k.replace("constant 1\\.200000e\\+01 : f32", "constant 1.1e+01 : f32"); }},
+    {"bf16_stale_page_of_values", "llama-deep", 4, "decode", "attention", "llm.attention",
+     [](KernelText &k) { k.replace("(kv_chunk value .*, .*\\[%[0-9]+, )%\\w+(, .*)", "$1%c0$2"); },
+     "bf16"},
+    {"bf16_stale_page_on_append", "llama-deep", 4, "decode", "append", "llm.kv_append",
+     [](KernelText &k) { k.replace("(kv_chunk key .*, .*\\[%[0-9]+, )%\\w+(, .*)", "$1%c0$2"); },
+     "bf16"},
+    {"bf16_position", "llama-all-biases", 3, "prefill", "append", "llm.rope",
+     [](KernelText &k) {
+       k.replace("(%[0-9]+) = tile\\.step_read positions (.*)",
+                 "%p = tile.step_read positions $2\n$1 = arith.addi %p, %c1 : index");
+     },
+     "bf16"},
+    // Half a unit in the last place of bf16: one element in two is rounded the other way.
+    {"bf16_rounding_of_values", "qwen3-layer-types", 3, "verify", "append", "llm.kv_append",
+     [](KernelText &k) {
+       k.replace("%([0-9]+) = arith\\.truncf (%[0-9]+) : tensor<(.*)xf32> to tensor<.*xbf16>",
+                 "%n$1 = arith.constant dense<1.002> : tensor<$3xf32>\n"
+                 "%m$1 = arith.mulf $2, %n$1 : tensor<$3xf32>\n"
+                 "%$1 = arith.truncf %m$1 : tensor<$3xf32> to tensor<$3xbf16>");
+     },
+     "bf16"},
 };
 
 class PlantedFault : public testing::TestWithParam<Fault> {};
@@ -156,6 +183,7 @@ class PlantedFault : public testing::TestWithParam<Fault> {};
 std::string plant(const Fault &fault, const std::string &command) {
   CompileRequest request;
   request.input = test::goldenModel(fault.golden);
+  request.pipeline.kv = fault.kv;
   request.emit = "tile";
   std::string printed = compiled(request, "tile.mlir");
   TileText text(contents(printed));

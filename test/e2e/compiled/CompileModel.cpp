@@ -16,6 +16,8 @@ Result<CompiledModel> compileModel(const ModelRequest &request) {
   compilation.weights = request.weights;
   compilation.name = request.name;
   compilation.pipeline.schedule = request.schedule;
+  compilation.pipeline.target = request.target;
+  compilation.pipeline.kv = request.kv;
   compilation.pipeline.kvLayout = request.kvLayout;
   compilation.pipeline.fuseNorm = request.fuseNorm;
   compilation.maxSequence = request.maxSequence;

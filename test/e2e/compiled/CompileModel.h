@@ -19,6 +19,8 @@ struct ModelRequest {
   std::string weights; ///< with `from`: the model that holds them
   std::string name;
   std::string schedule; ///< forced fields, "linear:row_tile=4"
+  std::string target = "cpu:native";
+  std::string kv; ///< as --kv
   std::string kvLayout = "head_major";
   std::string fuseNorm = "cost";
   int64_t maxSequence = 0;

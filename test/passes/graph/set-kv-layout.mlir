@@ -1,14 +1,21 @@
-// Every cache, and every value that stands for one, gets the layout asked for.
+// Every cache, and every value that stands for one, gets the layout and the elements asked for.
 //
 // RUN: llmc-opt %s --llmc-set-kv-layout="layout=token_major" | FileCheck %s
 // RUN: llmc-opt %s --llmc-set-kv-layout="layout=token_major" --llmc-set-kv-layout="layout=token_major" | FileCheck %s
 // RUN: llmc-opt %s --llmc-set-kv-layout="layout=token_major" --llmc-set-kv-layout="layout=head_major" | FileCheck %s --check-prefix=BACK
+// RUN: llmc-opt %s --llmc-set-kv-layout="element=bf16" | FileCheck %s --check-prefix=BF16
+// RUN: not llmc-opt %s --llmc-set-kv-layout="element=f16" 2>&1 | FileCheck %s --check-prefix=ELEMENT
 // RUN: not llmc-opt %s --llmc-set-kv-layout="layout=diagonal" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 !heads = !llm.kv_cache<heads = 2, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>
 
 // CHECK-NOT: head_major
 // BACK-NOT: token_major
+// BF16-NOT: element = f32
+// BF16: llm.cache @layers.0.kv : {{.*}}element = bf16, layout = head_major
+// BF16: llm.kv_append {{.*}}element = bf16
+// BF16: llm.kv_view {{.*}}element = bf16
+// ELEMENT: error: unknown KV element 'f16', expected f32 or bf16
 // UNKNOWN: error: unknown KV layout 'diagonal', expected head_major or token_major
 
 // CHECK: llm.cache @layers.0.kv : {{.*}}layout = token_major
