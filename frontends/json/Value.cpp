@@ -60,8 +60,8 @@ namespace {
 
 class TreeBuilder {
 public:
-  TreeBuilder(std::string_view text, std::string_view file)
-      : text(text), file(file), valuesLeft(text.size() / 8 + 4096) {}
+  TreeBuilder(std::string_view text, std::string_view file, size_t bytesPerValue)
+      : text(text), file(file), valuesLeft(text.size() / bytesPerValue + 4096) {}
 
   // The events of nlohmann's interface; false stops the parser.
   bool null() { return add(Value()); }
@@ -174,8 +174,8 @@ bool TreeBuilder::parse_error(size_t position, const std::string &token,
 
 } // namespace
 
-Result<Value> parse(std::string_view text, std::string_view file) {
-  TreeBuilder builder(text, file);
+Result<Value> parse(std::string_view text, std::string_view file, size_t bytesPerValue) {
+  TreeBuilder builder(text, file, bytesPerValue);
   bool fine = nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   if (builder.error)
     return std::move(*builder.error);

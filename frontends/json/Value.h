@@ -72,8 +72,10 @@ std::string describe(const Value &value);
 // Nesting beyond this is refused; no format that we read needs more than 6.
 inline constexpr int maxDepth = 64;
 
-// `file` is named in errors.
-Result<Value> parse(std::string_view text, std::string_view file);
+// `file` is named in errors. Text of fewer bytes for each of its values is refused (but for a few
+// thousand values): memory is bounded by the text's size, and descriptions of models have long
+// keys.
+Result<Value> parse(std::string_view text, std::string_view file, size_t bytesPerValue = 8);
 
 // All of a regular file, refused when larger than `maxBytes`.
 Result<std::string> readTextFile(const std::string &path, uint64_t maxBytes);

@@ -18,6 +18,8 @@ namespace {
 
 // Ids may have holes, but not so many that memory would leave the file's size behind.
 constexpr int64_t kSpareIds = 65536;
+// Lists of merges without spaces: ["a","b"], is three values.
+constexpr size_t kBytesPerValue = 3;
 
 class Reader {
 public:
@@ -28,15 +30,16 @@ private:
   Status readSteps(Fields &fields);
   Status readModel();
   Status readVocabulary(const Value &value, const Place &at);
-  Status addPiece(const std::string &text, const Value &id, const Place &at, int64_t limit);
+  Status addPiece(const std::string &text, const Value &id, int64_t limit, const Place &parent,
+                  const std::string &key);
   Status readMerges(const Value &value, const Place &at);
-  Status addMerge(std::string_view left, std::string_view right, const Place &at);
+  Status addMerge(std::string_view left, std::string_view right, const Place &parent, size_t index);
   Status readAddedTokens(const Value *value);
   Status addToken(const Value &value, const Place &at);
   int64_t nextFreeId() const;
   Status checkSteps() const;
   std::string bytesOf(const std::string &text, bool &known) const;
-  Result<int32_t> idOf(std::string_view text, const Place &at) const;
+  int32_t idOf(std::string_view text) const; // -1: no token
 
   const Value &root;
   const Place place;
@@ -70,15 +73,18 @@ std::string Reader::bytesOf(const std::string &text, bool &known) const {
   return known && spec.kind == TokenizerKind::ByteLevel ? bytes : text;
 }
 
-Status Reader::addPiece(const std::string &text, const Value &id, const Place &at, int64_t limit) {
+// Its place is `key` of `parent`: put together only for an error, since there are very many.
+Status Reader::addPiece(const std::string &text, const Value &id, int64_t limit,
+                        const Place &parent, const std::string &key) {
   if (!id.is(Value::Kind::Integer))
-    return json::wrongValue(at, id, "a token id");
+    return json::wrongValue(parent.at(key), id, "a token id");
   if (id.integer < 0 || id.integer >= limit)
-    return at.error("found token id " + std::to_string(id.integer) + ", expected 0 to " +
-                    std::to_string(limit - 1) + " in a vocabulary of this size");
+    return parent.at(key).error("found token id " + std::to_string(id.integer) +
+                                ", expected 0 to " + std::to_string(limit - 1) +
+                                " in a vocabulary of this size");
   if (text.size() > static_cast<size_t>(model::maxTokenBytes))
-    return at.error("found a token of " + std::to_string(text.size()) +
-                    " bytes, expected at most " + std::to_string(model::maxTokenBytes));
+    return parent.at(key).error("found a token of " + std::to_string(text.size()) +
+                                " bytes, expected at most " + std::to_string(model::maxTokenBytes));
   if (static_cast<size_t>(id.integer) >= spec.tokens.size()) {
     model::Token hole;
     hole.type = model::TokenType::Unused;
@@ -87,8 +93,8 @@ Status Reader::addPiece(const std::string &text, const Value &id, const Place &a
   }
   model::Token &token = spec.tokens[static_cast<size_t>(id.integer)];
   if (token.type != model::TokenType::Unused)
-    return at.error("found token id " + std::to_string(id.integer) +
-                    " a second time, expected each token to have its own");
+    return parent.at(key).error("found token id " + std::to_string(id.integer) +
+                                " a second time, expected each token to have its own");
   token.bytes = bytesOf(text, token.inModel);
   token.type = model::TokenType::Normal;
   return {};
@@ -105,33 +111,36 @@ Status Reader::readVocabulary(const Value &value, const Place &at) {
                     std::to_string((model::maxVocab - kSpareIds) / 2));
   vocabulary.reserve(value.size());
   for (size_t i = 0; i < value.size(); ++i) {
-    if (Status status = addPiece(value.key(i), value[i], at.at(value.key(i)), limit); !status)
+    if (Status status = addPiece(value.key(i), value[i], limit, at, value.key(i)); !status)
       return status;
     vocabulary.emplace(value.key(i), static_cast<int32_t>(value[i].integer));
   }
   return {};
 }
 
-Result<int32_t> Reader::idOf(std::string_view text, const Place &at) const {
+int32_t Reader::idOf(std::string_view text) const {
   auto found = vocabulary.find(text);
-  if (found == vocabulary.end())
-    return at.error("found '" + escaped(text, 60) +
-                    "', which is no token, expected merges of the vocabulary's tokens only");
-  return found->second;
+  return found == vocabulary.end() ? -1 : found->second;
 }
 
-Status Reader::addMerge(std::string_view left, std::string_view right, const Place &at) {
-  Result<int32_t> leftId = idOf(left, at);
-  Result<int32_t> rightId = leftId ? idOf(right, at) : leftId;
-  const std::string joined = std::string(left) + std::string(right);
-  Result<int32_t> result = rightId ? idOf(joined, at) : rightId;
-  if (!result)
-    return result.takeError();
+Status Reader::addMerge(std::string_view left, std::string_view right, const Place &parent,
+                        size_t index) {
+  std::string joined(left);
+  joined += right;
+  int32_t ids[3];
+  const std::string_view texts[3] = {left, right, joined};
+  for (int i = 0; i < 3; ++i) {
+    ids[i] = idOf(texts[i]);
+    if (ids[i] < 0)
+      return parent.at(std::to_string(index))
+          .error("found '" + escaped(texts[i], 60) +
+                 "', which is no token, expected merges of the vocabulary's tokens only");
+  }
   // ByteLevel: a token outside the alphabet is never reached by merging bytes.
-  for (int32_t id : {*leftId, *rightId, *result})
+  for (int32_t id : ids)
     if (!spec.tokens[static_cast<size_t>(id)].inModel)
       return {};
-  spec.merges.push_back({*leftId, *rightId, *result});
+  spec.merges.push_back({ids[0], ids[1], ids[2]});
   return {};
 }
 
@@ -140,7 +149,6 @@ Status Reader::readMerges(const Value &value, const Place &at) {
   if (!value.is(Value::Kind::Array))
     return json::wrongValue(at, value, "a list of merges");
   for (size_t i = 0; i < value.size(); ++i) {
-    const Place itemPlace = at.at(std::to_string(i));
     const Value &item = value[i];
     std::string_view left;
     std::string_view right;
@@ -148,7 +156,8 @@ Status Reader::readMerges(const Value &value, const Place &at) {
       const std::string_view both = item.text();
       const size_t space = both.find(' ');
       if (space == std::string_view::npos || both.find(' ', space + 1) != std::string_view::npos)
-        return json::wrongValue(itemPlace, item, "two tokens with one space between them");
+        return json::wrongValue(at.at(std::to_string(i)), item,
+                                "two tokens with one space between them");
       left = both.substr(0, space);
       right = both.substr(space + 1);
     } else if (item.is(Value::Kind::Array) && item.size() == 2 && item[0].is(Value::Kind::String) &&
@@ -156,9 +165,9 @@ Status Reader::readMerges(const Value &value, const Place &at) {
       left = item[0].text();
       right = item[1].text();
     } else {
-      return json::wrongValue(itemPlace, item, "two tokens");
+      return json::wrongValue(at.at(std::to_string(i)), item, "two tokens");
     }
-    if (Status status = addMerge(left, right, itemPlace); !status)
+    if (Status status = addMerge(left, right, at, i); !status)
       return status;
   }
   return {};
@@ -241,7 +250,7 @@ Status Reader::addToken(const Value &value, const Place &at) {
   highestAdded = std::max(highestAdded, id);
   if (inVocabulary == vocabulary.end()) {
     const Value number(id);
-    if (Status status = addPiece(token.content, number, at, id + 1); !status)
+    if (Status status = addPiece(token.content, number, id + 1, at, "id"); !status)
       return status;
     spec.tokens[static_cast<size_t>(id)].inModel = false;
   }
@@ -307,7 +316,7 @@ Result<TokenizerSpec> Reader::read() {
 } // namespace
 
 Result<TokenizerSpec> parseTokenizerJson(std::string_view text, const std::string &file) {
-  Result<Value> root = json::parse(text, file);
+  Result<Value> root = json::parse(text, file, kBytesPerValue);
   if (!root)
     return root.takeError();
   if (!root->is(Value::Kind::Object))

@@ -2,7 +2,7 @@
  *
  * The tokenizer's tables as they lie in an artefact: one read-only block of bytes that can be
  * mapped anywhere. It starts with a llmc_tokenizer_header; every `offset` counts from the block's
- * start. Written by the compiler (passes/codegen/artifact/TokenizerTables), read by runtime/text,
+ * start. Written by the compiler (passes/codegen/tokenizer), read by runtime/text,
  * which checks all of it when a model is opened. Native byte order, plain C.
  */
 #ifndef LLMC_TOKENIZER_ABI_H

@@ -7,7 +7,7 @@
 #include "frontends/Open.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/artifact/ReadTables.h"
-#include "passes/codegen/artifact/TokenizerTables.h"
+#include "passes/codegen/tokenizer/TokenizerTables.h"
 #include "passes/cost/CostTable.h"
 #include "passes/schedule/ForcedSchedule.h"
 #include "tools/llmc-opt/Registration.h"
@@ -157,7 +157,7 @@ Result<std::string> tokenizerTables(const CompileRequest &request, const OpenedM
   }
   if (!*opened.tokenizer)
     return std::string();
-  return artifact::buildTokenizerTables(**opened.tokenizer, request.from.empty() ? request.input : request.weights);
+  return tokenizer::buildTables(**opened.tokenizer, request.from.empty() ? request.input : request.weights);
 }
 
 Result<CompileSummary> writeOut(ModuleOp module, const CompileRequest &request, const OpenedModel &opened,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/codegen/artifact/TokenizerDecoding.h"
+#include "passes/codegen/tokenizer/TokenizerDecoding.h"
 
 #include "llmc/tokenizer_abi.h"
 
-namespace llmc::artifact {
+namespace llmc::tokenizer {
 namespace {
 
 using model::DecoderStep;
@@ -142,4 +142,4 @@ Result<Decoding> planDecoding(const model::TokenizerSpec &spec, const std::strin
   return Planner(spec, file).run();
 }
 
-} // namespace llmc::artifact
+} // namespace llmc::tokenizer

@@ -7,9 +7,9 @@
 
 #include "dialects/model/TokenizerSpec.h"
 
-namespace llmc::artifact {
+namespace llmc::tokenizer {
 
 // The block for `spec`; errors name `file`. The same spec gives the same bytes.
-Result<std::string> buildTokenizerTables(const model::TokenizerSpec &spec, const std::string &file);
+Result<std::string> buildTables(const model::TokenizerSpec &spec, const std::string &file);
 
-} // namespace llmc::artifact
+} // namespace llmc::tokenizer

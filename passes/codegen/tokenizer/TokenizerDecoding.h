@@ -5,7 +5,7 @@
 
 #include "dialects/model/TokenizerSpec.h"
 
-namespace llmc::artifact {
+namespace llmc::tokenizer {
 
 struct Decoding {
   std::vector<std::string> texts; // by token; of byte tokens the one byte
@@ -19,4 +19,4 @@ struct Decoding {
 // Errors name `file` and the step.
 Result<Decoding> planDecoding(const model::TokenizerSpec &spec, const std::string &file);
 
-} // namespace llmc::artifact
+} // namespace llmc::tokenizer

@@ -5,12 +5,12 @@
 //   {n,m}+     a repeated repeat there, possessive here
 //   \uHHHH     not known here
 //   [..&&..]   refused, as are classes inside classes
-#include "passes/codegen/artifact/OnigurumaPattern.h"
+#include "passes/codegen/tokenizer/OnigurumaPattern.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace llmc::artifact {
+namespace llmc::tokenizer {
 namespace {
 
 constexpr const char *kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
@@ -284,4 +284,4 @@ Result<std::string> fromOniguruma(std::string_view pattern, std::string_view fil
   return Rewriter(pattern, file, place).run();
 }
 
-} // namespace llmc::artifact
+} // namespace llmc::tokenizer

@@ -5,10 +5,10 @@
 
 #include "dialects/model/Error.h"
 
-namespace llmc::artifact {
+namespace llmc::tokenizer {
 
 // `pattern` in PCRE2's syntax. `place` names it in an error: "FILE: PLACE".
 Result<std::string> fromOniguruma(std::string_view pattern, std::string_view file,
                                   std::string_view place);
 
-} // namespace llmc::artifact
+} // namespace llmc::tokenizer

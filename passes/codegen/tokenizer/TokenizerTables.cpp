@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/codegen/artifact/TokenizerTables.h"
-#include "passes/codegen/artifact/OnigurumaPattern.h"
-#include "passes/codegen/artifact/TokenizerDecoding.h"
+#include "passes/codegen/tokenizer/TokenizerTables.h"
+#include "passes/codegen/tokenizer/OnigurumaPattern.h"
+#include "passes/codegen/tokenizer/TokenizerDecoding.h"
 
 #include "llmc/tokenizer_abi.h"
 #include "runtime/text/Tokenizer.h"
@@ -12,7 +12,7 @@
 #include <map>
 #include <unordered_map>
 
-namespace llmc::artifact {
+namespace llmc::tokenizer {
 namespace {
 
 using model::TokenizerKind;
@@ -516,8 +516,8 @@ Result<std::string> Builder::run() {
 
 } // namespace
 
-Result<std::string> buildTokenizerTables(const TokenizerSpec &spec, const std::string &file) {
+Result<std::string> buildTables(const TokenizerSpec &spec, const std::string &file) {
   return Builder(spec, file).run();
 }
 
-} // namespace llmc::artifact
+} // namespace llmc::tokenizer
