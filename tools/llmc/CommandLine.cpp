@@ -92,6 +92,7 @@ Body declareImport(CLI::App &app) {
 constexpr Command kCommands[] = {
     {"compile", "make a model.so of a model folder or model.json", nullptr},
     {"run", "append tokens to a prompt", declareRun},
+    {"tokenize", "text to token ids, and back", declareTokenize},
     {"bench", "measure latency and throughput, command by command if asked", declareBench},
     {"inspect", "show what is in a model.so, or check its weights", declareInspect},
     {"import", "write a model.json for a Hugging Face folder", declareImport},

@@ -78,6 +78,18 @@ struct InspectOptions {
 };
 Status inspectModel(const InspectOptions &options);
 
+enum class TokenizeInput { Text, File, Ids, Chat };
+enum class TokenizeBos { AsModel, Yes, No };
+
+struct TokenizeOptions {
+  ModelOptions model; // `path` may be a source that is not compiled
+  TokenizeInput input = TokenizeInput::Text;
+  std::string text; // or the name of a file, or "1,2,3"
+  TokenizeBos bos = TokenizeBos::AsModel;
+  bool parseSpecial = true;
+};
+Status tokenizeText(const TokenizeOptions &options);
+
 struct ImportOptions {
   std::string folder;
   std::string output;
