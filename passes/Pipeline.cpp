@@ -19,8 +19,8 @@ using namespace llmc;
 namespace {
 
 void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
-  passes.addPass(createSetKVLayoutPass({options.kvLayout, options.kv.empty() ? "f32" : options.kv}));
   passes.addPass(createSetWeightFormatPass({options.quant})); // first: merging and fusing look at formats
+  passes.addPass(createSetKVLayoutPass({options.kvLayout, options.kv}));
   passes.addPass(createSplitMLPPass());
   passes.addPass(createMergeProjectionsPass()); // before regions: merging looks at plain linears
   passes.addPass(createQuantizeActivationsPass()); // after merging: one rounding for q, k and v
@@ -122,7 +122,7 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                llvm::cl::init("cost")};
   Option<std::string> quant{*this, "quant", llvm::cl::desc("keep, f32, bf16, int8 or int4"),
                             llvm::cl::init("keep")};
-  Option<std::string> kv{*this, "kv", llvm::cl::desc("f32 or bf16"), llvm::cl::init("")};
+  Option<std::string> kv{*this, "kv", llvm::cl::desc("auto, f32 or bf16"), llvm::cl::init("auto")};
   Option<std::string> schedule{*this, "schedule", llvm::cl::desc("forced schedule fields"),
                                llvm::cl::init("")};
 

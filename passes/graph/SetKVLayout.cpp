@@ -23,6 +23,12 @@ KVCacheType with(KVCacheType type, Type element, KVLayout layout) {
                           element, layout, type.getChunk());
 }
 
+/// What keys and values are worth keeping in: as exact as the weights that made them.
+StringRef elementFor(ModuleOp module) {
+  auto isRounded = [](WeightOp weight) { return !weight.getType().getElementType().isF32(); };
+  return llvm::any_of(module.getOps<WeightOp>(), isRounded) ? "bf16" : "f32";
+}
+
 /// Null where `name` is none that a cache may have.
 Type elementNamed(MLIRContext *context, StringRef name) {
   return llvm::StringSwitch<Type>(name)
@@ -41,9 +47,11 @@ struct SetKVLayoutPass : llmc::impl::SetKVLayoutPassBase<SetKVLayoutPass> {
                                  << "', expected head_major or token_major";
       return signalPassFailure();
     }
+    if (element == "auto")
+      element = elementFor(getOperation()).str();
     Type stored = elementNamed(&getContext(), element);
     if (!stored) {
-      getOperation().emitError() << "unknown KV element '" << element << "', expected f32 or bf16";
+      getOperation().emitError() << "unknown KV element '" << element << "', expected auto, f32 or bf16";
       return signalPassFailure();
     }
     for (auto cache : getOperation().getOps<CacheOp>()) {

@@ -130,13 +130,14 @@ Value KernelBuilder::broadcast(Value element, int64_t width) {
                                    element);
 }
 
+/// Kept in 16 bits, computed in 32.
+static bool isHalf(Type element) { return element.isBF16() || element.isF16(); }
+
 Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
   Value stored = tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view,
                                       indices, valid);
-  if (!element.isBF16() && !element.isF16())
-    return stored;
-  return arith::ExtFOp::create(body, loc, tileType(width), stored);
+  return isHalf(element) ? arith::ExtFOp::create(body, loc, tileType(width), stored) : stored;
 }
 
 Value KernelBuilder::reinterpret(Value view, Type element) {
@@ -149,7 +150,8 @@ Value KernelBuilder::reinterpret(Value view, Type element) {
 
 Value KernelBuilder::loadScalar(Value view, ValueRange indices) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
-  return tile::LoadOp::create(body, loc, element, view, indices, Value());
+  Value stored = tile::LoadOp::create(body, loc, element, view, indices, Value());
+  return isHalf(element) ? arith::ExtFOp::create(body, loc, body.getF32Type(), stored) : stored;
 }
 
 void KernelBuilder::store(Value value, Value view, ValueRange indices, Value valid) {

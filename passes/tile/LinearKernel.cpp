@@ -199,8 +199,10 @@ private:
       for (auto [m, line] : llvm::enumerate(lines))
         tiles.push_back(rows[m].tileOf(projections.front().input, line, column, width));
       for (auto [p, projection] : llvm::enumerate(projections)) {
-        auto type = RankedTensorType::get({width, panelRows}, k.body.getF32Type());
-        Value matrix = tile::LoadOp::create(k.body, k.loc, type, k.weight(projection.weight),
+        Value view = k.weight(projection.weight);
+        auto type = RankedTensorType::get({width, panelRows},
+                                          cast<tile::ViewType>(view.getType()).getElementType());
+        Value matrix = tile::LoadOp::create(k.body, k.loc, type, view,
                                             ValueRange{panel, column, k.index(0)}, Value());
         ValueRange before = carried.slice(p * lines.size(), lines.size());
         auto dot = tile::DotOp::create(k.body, k.loc, before.getTypes(), tiles, matrix, before,

@@ -15,7 +15,7 @@
 // BF16: llm.cache @layers.0.kv : {{.*}}element = bf16, layout = head_major
 // BF16: llm.kv_append {{.*}}element = bf16
 // BF16: llm.kv_view {{.*}}element = bf16
-// ELEMENT: error: unknown KV element 'f16', expected f32 or bf16
+// ELEMENT: error: unknown KV element 'f16', expected auto, f32 or bf16
 // UNKNOWN: error: unknown KV layout 'diagonal', expected head_major or token_major
 
 // CHECK: llm.cache @layers.0.kv : {{.*}}layout = token_major

@@ -11,6 +11,7 @@
 #include "passes/cost/CostTable.h"
 #include "passes/schedule/ForcedSchedule.h"
 #include "tools/llmc-opt/Registration.h"
+#include "tools/llmc/Explain.h"
 #include "tools/llmc/compiler/Diagnostics.h"
 #include "tools/llmc/compiler/Emission.h"
 #include "tools/llmc/compiler/ModuleLimits.h"
@@ -112,20 +113,8 @@ std::string optionsJson(const CompileRequest &request) {
 
 /// The cost table for the manifest; call it while the graphs hold regions.
 std::string costJson(ModuleOp module) {
-  auto limits = module->getAttrOfType<DictionaryAttr>(kLimitsAttrName);
-  auto positions = limits ? limits.getAs<IntegerAttr>("max_positions") : IntegerAttr();
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const RegionCost &entry : costTable(module, positions ? positions.getInt() : 0))
-    rows.push_back({{"graph", entry.graph},
-                    {"name", entry.name},
-                    {"kind", entry.kind},
-                    {"rows", entry.shape.rows},
-                    {"context", entry.shape.context},
-                    {"flops", entry.cost.flops},
-                    {"weight_bytes", entry.cost.weightBytes},
-                    {"activation_bytes", entry.cost.activationBytes},
-                    {"kv_bytes", entry.cost.kvBytes}});
-  return rows.empty() ? "" : rows.dump();
+  std::vector<cost::RegionTerms> regions = regionTerms(module);
+  return regions.empty() ? "" : tool::termsToJson(regions);
 }
 
 /// The last part of a path: what a manifest may say about a machine's files.
@@ -234,8 +223,8 @@ Status checkPipeline(const PipelineOptions &options) {
     return levels.takeError();
   if (!llm::symbolizeKVLayout(options.kvLayout))
     return errorAt("--kv-layout", "", "found '" + escaped(options.kvLayout) + "', expected head_major or token_major");
-  if (!llvm::is_contained({"", "f32", "bf16"}, options.kv))
-    return errorAt("--kv", "", "found '" + escaped(options.kv) + "', expected f32 or bf16");
+  if (!llvm::is_contained({"auto", "f32", "bf16"}, options.kv))
+    return errorAt("--kv", "", "found '" + escaped(options.kv) + "', expected auto, f32 or bf16");
   if (options.fuseNorm != "cost" && options.fuseNorm != "always" && options.fuseNorm != "never")
     return errorAt("--fuse-norm", "", "found '" + escaped(options.fuseNorm) + "', expected cost, always or never");
   if (!llvm::is_contained({"keep", "f32", "bf16", "int8", "int4"}, options.quant))

@@ -117,7 +117,7 @@ void llmc::addCompileCommand(CLI::App &app, int &status) {
   command->add_option("--schedule", request->pipeline.schedule, "force schedule fields: [graph:][kind or region:]field=value,...");
   command->add_option("--quant", request->pipeline.quant, "format of the weights: keep (as stored), f32, bf16, int8 or int4 (groups of 32)")
       ->capture_default_str();
-  command->add_option("--kv", request->pipeline.kv, "format of cached keys and values: f32 (default) or bf16");
+  command->add_option("--kv", request->pipeline.kv, "format of cached keys and values: f32, bf16, or auto: f32 where all weights are f32, else bf16")->capture_default_str();
   command->add_option("--kv-layout", request->pipeline.kvLayout, "head_major or token_major")->capture_default_str();
   command->add_option("--fuse-norm", request->pipeline.fuseNorm, "norms into linears: cost, always or never")->capture_default_str();
   command->add_option("--load-pass-plugin", *plugins, "FILE[@STAGE]: run the plug-in's passes at the end of STAGE (default graph)");
