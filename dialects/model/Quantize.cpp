@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstring>
 
+// Into the clones of quantizeRow, so that each is all of one instruction set.
+#define LLMC_INLINE __attribute__((always_inline)) inline
+
 namespace llmc::model {
 namespace {
 
@@ -38,58 +41,59 @@ constexpr float kLargestHalf = 65504.0f;
 // A scale or minimum as it is stored: never infinite.
 uint16_t storedHalf(float value) { return toHalf(std::clamp(value, -kLargestHalf, kLargestHalf)); }
 
-struct Group {
-  uint8_t codes[groupSize];
-  uint16_t scale = 0;
-  uint16_t minimum = 0;
-  float error = 0; // of all values, squared
-};
-
-Group codesFor(const float *values, GroupFormat format, uint16_t scale, uint16_t minimum) {
-  Group group;
-  group.scale = scale;
-  group.minimum = minimum;
+// The squared error of values in codes of this scale and minimum; the codes too where wanted. Sums
+// go in lanes, so that the loops become vector instructions.
+LLMC_INLINE float encode(const float *values, GroupFormat format, uint16_t scale, uint16_t minimum,
+                         uint8_t *codes) {
+  constexpr int64_t lanes = 8;
   const float step = fromHalf(scale), base = format.hasMinimum ? fromHalf(minimum) : 0.0f;
   const float inverse = step == 0 ? 0.0f : 1.0f / step;
   const float least = float(-format.bias()), most = least + float((1 << format.bits) - 1);
-  float error = 0;
+  float errors[lanes] = {}, rounded[groupSize];
   for (int64_t i = 0; i < groupSize; ++i) {
-    float code = roundedSmall(std::clamp((values[i] - base) * inverse, least, most));
-    group.codes[i] = uint8_t(int(code - least));
-    float missed = (values[i] - base) - step * code;
-    error += missed * missed;
+    const float wanted = (values[i] - base) * inverse;
+    const float low = wanted < least ? least : wanted;
+    rounded[i] = roundedSmall(low > most ? most : low);
   }
-  group.error = error;
-  return group;
+  for (int64_t i = 0; i < groupSize; i += lanes)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const float missed = (values[i + lane] - base) - step * rounded[i + lane];
+      errors[lane] += missed * missed;
+    }
+  if (codes)
+    for (int64_t i = 0; i < groupSize; ++i)
+      codes[i] = uint8_t(int32_t(rounded[i] - least));
+  float error = 0;
+  for (float lane : errors)
+    error += lane;
+  return error;
 }
 
 // The value that lies farthest from 0 at the end of the codes that reaches one step farther, or
 // less than it: clipping the largest value may serve the others.
-Group symmetricGroup(const float *values, GroupFormat format) {
-  float extreme = 0;
+LLMC_INLINE uint16_t symmetricScale(const float *values, GroupFormat format) {
+  float extreme = 0, magnitude = 0;
   for (int64_t i = 0; i < groupSize; ++i)
-    if (std::fabs(values[i]) > std::fabs(extreme))
+    if (std::fabs(values[i]) > magnitude) {
       extreme = values[i];
+      magnitude = std::fabs(extreme);
+    }
   const float reach = float(format.bias());
-  if (extreme == 0)
-    return codesFor(values, format, 0, 0);
+  if (magnitude == 0)
+    return 0;
   if (format.bits == 8)
-    return codesFor(values, format, storedHalf(std::fabs(extreme) / (reach - 1)), 0);
-  Group best = codesFor(values, format, storedHalf(extreme / -reach), 0);
-  for (int step = 1; step <= 6; ++step) {
-    float scale = std::fabs(extreme) / (reach - 1.0f + 0.3f * float(step - 1));
-    Group other = codesFor(values, format, storedHalf(scale), 0);
-    if (other.error < best.error)
-      best = other;
+    return storedHalf(magnitude / (reach - 1));
+  uint16_t best = storedHalf(extreme / -reach);
+  float least = encode(values, format, best, 0, nullptr);
+  for (int step = 0; step < 6; ++step) {
+    const uint16_t scale = storedHalf(magnitude / (reach - 1.0f + 0.3f * float(step)));
+    const float error = encode(values, format, scale, 0, nullptr);
+    if (error < least) {
+      least = error;
+      best = scale;
+    }
   }
   return best;
-}
-
-Group groupWithMinimum(const float *values, GroupFormat format) {
-  auto [least, most] = std::minmax_element(values, values + groupSize);
-  const float levels = float((1 << format.bits) - 1);
-  uint16_t minimum = storedHalf(*least);
-  return codesFor(values, format, storedHalf((*most - fromHalf(minimum)) / levels), minimum);
 }
 
 void addLoss(RoundingLoss *loss, const float *before, const float *after, int64_t count) {
@@ -165,14 +169,22 @@ std::string name(const Format &format) {
   return names[static_cast<size_t>(format.floats)];
 }
 
-void quantizeRow(const float *values, int64_t columns, GroupFormat format, GroupRows out) {
+// For processors with AVX2 and for those without, chosen when the program starts; the same bits.
+__attribute__((target_clones("avx2", "default"))) void
+quantizeRow(const float *values, int64_t columns, GroupFormat format, GroupRows out) {
   for (int64_t group = 0; group < columns / groupSize; ++group) {
     const float *from = values + group * groupSize;
-    Group codes = format.hasMinimum ? groupWithMinimum(from, format) : symmetricGroup(from, format);
-    std::copy(codes.codes, codes.codes + groupSize, out.codes + group * groupSize);
-    out.scales[group] = codes.scale;
-    if (format.hasMinimum)
-      out.minimums[group] = codes.minimum;
+    uint16_t scale, minimum = 0;
+    if (format.hasMinimum) {
+      auto [least, most] = std::minmax_element(from, from + groupSize);
+      minimum = storedHalf(*least);
+      scale = storedHalf((*most - fromHalf(minimum)) / float((1 << format.bits) - 1));
+      out.minimums[group] = minimum;
+    } else {
+      scale = symmetricScale(from, format);
+    }
+    out.scales[group] = scale;
+    encode(from, format, scale, minimum, out.codes + group * groupSize);
   }
 }
 
