@@ -93,6 +93,7 @@ constexpr Command kCommands[] = {
     {"compile", "make a model.so of a model folder or model.json", nullptr},
     {"run", "append tokens to a prompt", declareRun},
     {"tokenize", "text to token ids, and back", declareTokenize},
+    {"eval", "predict a text: perplexity, divergence from another model", declareEval},
     {"bench", "measure latency and throughput, command by command if asked", declareBench},
     {"inspect", "show what is in a model.so, or check its weights", declareInspect},
     {"import", "write a model.json for a Hugging Face folder", declareImport},

@@ -27,6 +27,7 @@ CLI::Option *declareCount(CLI::App &app, const char *name, uint32_t &value, cons
 void declareThreads(CLI::App &app, ModelOptions &model);
 
 Body declareRun(CLI::App &app);
+Body declareEval(CLI::App &app);
 Body declareTokenize(CLI::App &app);
 
 } // namespace llmc::tool

@@ -26,6 +26,8 @@ std::string ownFolder() {
 
 } // namespace
 
+std::string compilerPath() { return ownFolder() + kCompiler; }
+
 bool needsCompiler(int argc, char *const *argv) {
   if (argc < 2)
     return false;
@@ -41,7 +43,7 @@ bool needsCompiler(int argc, char *const *argv) {
 }
 
 int becomeCompiler(char *const *argv) {
-  const std::string compiler = ownFolder() + kCompiler;
+  const std::string compiler = compilerPath();
   std::vector<char *> arguments = {const_cast<char *>(kCompiler)};
   for (char *const *argument = argv + 1; *argument; ++argument)
     arguments.push_back(*argument);

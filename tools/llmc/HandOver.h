@@ -2,7 +2,12 @@
 // Hands commands that compile or interpret over to llmc-compiler, which is linked to LLVM.
 #pragma once
 
+#include <string>
+
 namespace llmc::tool {
+
+// The llmc-compiler beside this program, which need not be there.
+std::string compilerPath();
 
 // `compile`, `compare`, and `run` with --reference.
 bool needsCompiler(int argc, char *const *argv);

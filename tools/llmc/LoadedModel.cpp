@@ -9,7 +9,11 @@ namespace {
 bool isUncompiled(const std::string &path) {
   struct stat info = {};
   const bool isFolder = !stat(path.c_str(), &info) && S_ISDIR(info.st_mode);
-  return isFolder || (path.size() > 5 && !path.compare(path.size() - 5, 5, ".json"));
+  const auto endsWith = [&](std::string_view ending) {
+    return path.size() > ending.size() &&
+           !path.compare(path.size() - ending.size(), ending.size(), ending);
+  };
+  return isFolder || endsWith(".json") || endsWith(".gguf");
 }
 
 } // namespace

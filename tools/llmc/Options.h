@@ -69,6 +69,16 @@ struct BenchOptions {
 };
 Status benchModel(const BenchOptions &options);
 
+struct EvalOptions {
+  ModelOptions model;
+  std::string file; // the text, or ids
+  bool isIds = false;
+  std::string against; // a model.so, a model that is not compiled, or a .npy of logits; "": nothing
+  uint32_t window = 0; // tokens; 0: the model's positions
+  uint32_t tokens = 0; // only the first so many; 0: all
+};
+Status evalModel(const EvalOptions &options);
+
 struct InspectOptions {
   ModelOptions model;
   std::string commands; // name of a graph; "": not wanted

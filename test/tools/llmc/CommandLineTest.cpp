@@ -52,7 +52,7 @@ TEST(CommandLine, WrongUsageIsTwoWithOneLineThatNamesTheMistake) {
 }
 
 TEST(CommandLine, HelpFitsAScreenAndHasAnExample) {
-  for (const char *command : {"run", "bench", "inspect", "import"}) {
+  for (const char *command : {"run", "eval", "bench", "inspect", "import"}) {
     const Outcome outcome = llmc({command, "--help"});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_TRUE(contains(outcome.out, std::string("\n  llmc ") + command + " ")) << outcome.out;
