@@ -115,7 +115,7 @@ TEST_F(Variants, cacheInBF16) {
   expectEqual(toy(), 140, variants, "bf16");
 }
 
-// Rounded keys and values are other numbers: had they the bits of f32, nothing would have been rounded.
+// Rounded keys and values are other numbers: had they the bits of f32, nothing had been rounded.
 TEST_F(Variants, cacheInBF16IsNoticed) {
   std::string error;
   ASSERT_NO_FATAL_FAILURE(compile(toy(), {}, path + ".so"));

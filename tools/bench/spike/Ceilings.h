@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this machine can do at best, for one thread with AVX2: the ceilings of the packed kernels.
+// What this machine can do at best, for one thread: the ceilings of the packed kernels.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,10 @@ constexpr double kOperationsInRound = 16 * 16 * 2;
 /// a machine that has it.
 void multiplyAddRounds(int rounds);
 
-/// The same with what bytes cost here, all of it in the first-level cache: each register of weights
-/// read and split for two rows, each row's activations broadcast and sign-extended.
+/// vpdpbusd alone in sixteen chains of 512 bits; where hasByteProducts().
+void byteProductRounds(int rounds);
+constexpr double kOperationsInByteRound = 16 * 64 * 2;
+
+/// The first with what bytes cost without it, all of it in the first-level cache: each register of
+/// weights read and split for two rows, each row's activations broadcast and sign-extended.
 void splitMultiplyAddRounds(int rounds);

@@ -15,7 +15,7 @@ static __m256 scaled(__m256i acc, const int32_t *scales, __m256 activationScale,
                          sum);
 }
 
-void handInt4Gemv(const int32_t *x, const float *scales, const int32_t *bias,
+void int4GemvAVX2(const int32_t *x, const float *scales, const int32_t *bias,
                   const int32_t *weights, float *y, int groups, uint32_t begin, uint32_t end) {
   const __m256i nibbles = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
   for (uint32_t panel = begin; panel < end; ++panel) {
@@ -50,7 +50,7 @@ void handInt4Gemv(const int32_t *x, const float *scales, const int32_t *bias,
 
 /// Two rows at a time; bytes of the weights as 16-bit halves, because products of bytes would
 /// saturate.
-void handInt8Gemm(const int32_t *x, const float *scales, const int32_t *bias,
+void int8GemmAVX2(const int32_t *x, const float *scales, const int32_t *bias,
                   const int32_t *weights, float *y, int rows, int groups, uint32_t begin,
                   uint32_t end, uint32_t panels) {
   const __m256i even = _mm256_set1_epi16(255);

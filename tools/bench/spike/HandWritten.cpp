@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// f32 with AVX2.
 #include "tools/bench/spike/HandWritten.h"
 #include <cmath>
 #include <immintrin.h>
@@ -10,8 +12,8 @@ static float sumLanes(__m256 v) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-void handRmsNorm(const float *x, const float *weight, float *y, int width, uint32_t begin,
-                 uint32_t end) {
+static void rmsNorm(const float *x, const float *weight, float *y, int width, uint32_t begin,
+                    uint32_t end) {
   for (uint32_t row = begin; row < end; ++row) {
     const float *in = x + size_t(row) * width;
     float *out = y + size_t(row) * width;
@@ -31,8 +33,8 @@ void handRmsNorm(const float *x, const float *weight, float *y, int width, uint3
   }
 }
 
-void handGemv(const float *x, const float *panels, float *y, int depth, uint32_t begin,
-              uint32_t end) {
+static void gemv(const float *x, const float *panels, float *y, int depth, uint32_t begin,
+                 uint32_t end) {
   for (uint32_t panel = begin; panel < end; ++panel) {
     const float *b = panels + size_t(panel) * depth * 32;
     __m256 s0 = _mm256_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;
@@ -90,8 +92,8 @@ static __m256 scoresOf(const __m256 *query, const float *keys) {
   return sumEight(sums);
 }
 
-void handAttention(const float *query, const float *keys, const float *values, float *y, int tokens,
-                   int64_t chunkStride) {
+static void attention(const float *query, const float *keys, const float *values, float *y,
+                      int tokens, int64_t chunkStride) {
   __m256 q[8], all[8];
   for (int j = 0; j < 8; ++j) {
     q[j] = _mm256_loadu_ps(query + 8 * j);
@@ -142,4 +144,13 @@ void handAttention(const float *query, const float *keys, const float *values, f
   }
   for (int j = 0; j < 8; ++j)
     _mm256_storeu_ps(y + 8 * j, _mm256_div_ps(all[j], _mm256_set1_ps(allSum)));
+}
+
+const HandWritten handWrittenAVX2 = {rmsNorm,     gemv, attention,   int4GemvAVX2, int8GemmAVX2,
+                                     "int4_gemv", 1,    "int8_gemm", 2};
+
+bool hasByteProducts() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vnni");
 }

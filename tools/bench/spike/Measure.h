@@ -7,22 +7,53 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <random>
 #include <time.h>
+#include <unistd.h>
 #include <vector>
 
 class TileKernels;
 
+/// On cache lines, as an artefact's arena and weights are: a 512-bit access elsewhere is two.
+template <typename T> struct OnLines {
+  using value_type = T;
+  OnLines() = default;
+  template <typename U> OnLines(const OnLines<U> &) {}
+  T *allocate(size_t count) {
+    return static_cast<T *>(aligned_alloc(64, (count * sizeof(T) + 63) / 64 * 64));
+  }
+  void deallocate(T *memory, size_t) { free(memory); }
+  bool operator==(const OnLines &) const { return true; }
+  bool operator!=(const OnLines &) const { return false; }
+};
+using Floats = std::vector<float, OnLines<float>>;
+using Words = std::vector<int32_t, OnLines<int32_t>>;
+
 /// Rows of the table for packed integer weights; false where a kernel is missing.
 bool measurePacked(const TileKernels &kernels);
 
-inline std::vector<float> randomFloats(size_t count) {
+inline Floats randomFloats(size_t count) {
   std::mt19937 generator(7);
-  std::vector<float> numbers(count);
+  Floats numbers(count);
   for (float &number : numbers)
     number = float(int32_t(generator())) / 2147483648.0f;
   return numbers;
+}
+
+/// As many copies of some `bytes` that, used in turn, none is still in a cache when it comes again.
+inline size_t coldCopies(size_t bytes) {
+  long cache = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), long(128) << 20);
+  return 2 * size_t(cache) / bytes + 1;
+}
+
+template <typename List> List repeated(const List &once, size_t copies) {
+  List all;
+  all.reserve(once.size() * copies);
+  for (size_t copy = 0; copy < copies; ++copy)
+    all.insert(all.end(), once.begin(), once.end());
+  return all;
 }
 
 /// Of this thread alone: waiting for a core on a busy machine does not count.
@@ -46,7 +77,7 @@ struct Row {
   const char *name;
   std::function<void()> tile, hand;
   double bytes; // or operations
-  const std::vector<float> *tileResult, *handResult;
+  const Floats *tileResult, *handResult;
   std::function<void()> both =
       nullptr; // on the same data, where the timed calls took turns on several
 };

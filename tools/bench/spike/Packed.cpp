@@ -12,8 +12,8 @@ static constexpr int kGroups = 64, kPanels = 64, kRows = 256; // K = N = 2048
 namespace {
 /// Activations as int8 in groups of 32 with a scale, and what undoes the weights' bias.
 struct Activations {
-  std::vector<int32_t> words, bias;
-  std::vector<float> scales;
+  Words words, bias;
+  Floats scales;
 };
 } // namespace
 
@@ -37,9 +37,9 @@ static Activations randomActivations(int rows, int weightBias) {
 }
 
 /// Blocks of `lines` words of bytes, then one of scales, for 32 rows each.
-static std::vector<int32_t> randomBlocks(size_t blocks, int lines) {
+static Words randomBlocks(size_t blocks, int lines) {
   std::mt19937 generator(4);
-  std::vector<int32_t> words;
+  Words words;
   words.reserve(blocks * (lines + 1) * 32);
   for (size_t block = 0; block < blocks; ++block) {
     for (int i = 0; i < lines * 32; ++i)
@@ -55,26 +55,30 @@ static std::vector<int32_t> randomBlocks(size_t blocks, int lines) {
 }
 
 bool measurePacked(const TileKernels &kernels) {
-  llmc_kernel_fn gemv = kernels.find("int4_gemv"), gemm = kernels.find("int8_gemm");
-  if (!gemv || !gemm)
+  const HandWritten &hand = handWritten();
+  llmc_kernel_fn gemv = kernels.find(hand.int4GemvProgram),
+                 gemm = kernels.find(hand.int8GemmProgram), gemmOfRest = kernels.find("int8_gemm");
+  if (!gemv || !gemm || !gemmOfRest)
     return false;
   const uint16_t slots[] = {0, 1, 2, 3, 4};
   llmc_step step = {};
-  step.n_rows = kRows;
-  const size_t matrix = size_t(kPanels) * kGroups * 160, copies = 112; // 280 MiB
+  step.n_rows = uint32_t(kRows / hand.int8GemmRows * hand.int8GemmRows);
+  llmc_step restStep = {};
+  restStep.n_rows = kRows - step.n_rows;
+  const size_t matrix = size_t(kPanels) * kGroups * 160, copies = coldCopies(4 * matrix);
   Activations one = randomActivations(1, 8), many = randomActivations(kRows, 128);
-  std::vector<int32_t> int4 = randomBlocks(copies * kPanels * kGroups, 4),
+  Words int4 = repeated(randomBlocks(size_t(kPanels) * kGroups, 4), copies),
                        int8 = randomBlocks(size_t(kPanels) * kGroups, 8);
-  std::vector<float> tileOut(2048), handOut(2048), tileMany(kRows * 2048), handMany(kRows * 2048);
+  Floats tileOut(2048), handOut(2048), tileMany(kRows * 2048), handMany(kRows * 2048);
   size_t tileAt = 0, handAt = copies / 2;
   auto runTile = [&](size_t copy, uint32_t end) {
     void *table[] = {one.words.data(), one.scales.data(), one.bias.data(),
                      int4.data() + copy * matrix, tileOut.data()};
-    gemv(table, slots, &step, 0, end);
+    gemv(table, slots, &step, 0, end / hand.int4GemvPanels);
   };
   auto runHand = [&](size_t copy, uint32_t end) {
-    handInt4Gemv(one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix,
-                 handOut.data(), kGroups, 0, end);
+    hand.int4Gemv(one.words.data(), one.scales.data(), one.bias.data(), int4.data() + copy * matrix,
+                  handOut.data(), kGroups, 0, end);
   };
   const Row cold = {"int4 gemv 2048 x 2048, cold",
                     [&] { runTile(tileAt++ % copies, kPanels); },
@@ -94,11 +98,20 @@ bool measurePacked(const TileKernels &kernels) {
           often([&] { runHand(0, 4); }), 4.0 * matrix, &tileOut, &handOut});
   void *manyTable[] = {many.words.data(), many.scales.data(), many.bias.data(), int8.data(),
                        tileMany.data()};
+  const size_t first = step.n_rows;
+  void *restTable[] = {many.words.data() + first * kGroups * 8,
+                       many.scales.data() + first * kGroups,
+                       many.bias.data() + first * kGroups, int8.data(),
+                       tileMany.data() + first * 2048};
   const Row prefill = {"int8 gemm 256 x 2048 x 128",
-                       [&] { gemm(manyTable, slots, &step, 0, 4); },
                        [&] {
-                         handInt8Gemm(many.words.data(), many.scales.data(), many.bias.data(),
-                                      int8.data(), handMany.data(), kRows, kGroups, 0, 4, kPanels);
+                         gemm(manyTable, slots, &step, 0, 4);
+                         if (restStep.n_rows)
+                           gemmOfRest(restTable, slots, &restStep, 0, 4);
+                       },
+                       [&] {
+                         hand.int8Gemm(many.words.data(), many.scales.data(), many.bias.data(),
+                                       int8.data(), handMany.data(), kRows, kGroups, 0, 4, kPanels);
                        },
                        256.0 * 2048 * 128 * 2, // operations, not bytes
                        &tileMany,
@@ -111,9 +124,14 @@ bool measurePacked(const TileKernels &kernels) {
   auto read = [&](int streams) {
     readLinear(int4.data() + readAt++ % copies * matrix, matrix, streams);
   };
-  reportShare(cold, {"read, 1 stream", "GB/s", "", [&] { read(1); }, 4.0 * matrix});
-  reportShare(cold, {"read, 4 streams", "GB/s", "79 - 98 %", [&] { read(4); }, 4.0 * matrix});
+  reportShare(cold, {"read, 1 stream", "GB/s", "79 - 98 %", [&] { read(1); }, 4.0 * matrix});
+  reportShare(cold, {"read, 4 streams", "GB/s", "", [&] { read(4); }, 4.0 * matrix});
   const int rounds = 50000;
+  if (hasByteProducts()) {
+    reportShare(prefill, {"vpdpbusd", "GOP/s", "66 - 72 %", [&] { byteProductRounds(rounds); },
+                          rounds * kOperationsInByteRound});
+    return true;
+  }
   reportShare(prefill, {"vpmaddwd + vpaddd", "GOP/s", "70 % (of vpdpbusd)",
                         [&] { multiplyAddRounds(rounds); }, rounds * kOperationsInRound});
   reportShare(prefill, {"the same + splitting bytes", "GOP/s", "",

@@ -15,35 +15,38 @@ const uint16_t kSlots[] = {0, 1, 2};
 void measureNorm(llmc_kernel_fn kernel) {
   const int width = 2048;
   llmc_step step = {};
-  std::vector<float> x = randomFloats(64 * width), weight = randomFloats(width), tileY(64 * width),
+  Floats x = randomFloats(64 * width), weight = randomFloats(width), tileY(64 * width),
                      handY(64 * width);
   void *normTable[] = {x.data(), weight.data(), tileY.data()};
   report({"rms_norm 64 x 2048", [&] { kernel(normTable, kSlots, &step, 0, 64); },
-          [&] { handRmsNorm(x.data(), weight.data(), handY.data(), width, 0, 64); },
+          [&] { handWritten().rmsNorm(x.data(), weight.data(), handY.data(), width, 0, 64); },
           64.0 * width * 8, &tileY, &handY});
 }
 
 void measureGemv(llmc_kernel_fn kernel) {
-  // Weights from memory: sixteen matrices in turn, 256 MiB; and one that stays in the cache.
+  // Weights from memory: matrices in turn; and one that stays in the cache.
+  auto hand = handWritten().gemv;
   llmc_step step = {};
-  std::vector<float> x = randomFloats(2048);
+  Floats x = randomFloats(2048);
   const size_t matrix = size_t(2048) * 2048;
-  std::vector<float> panels = randomFloats(16 * matrix), tileOut(2048), handOut(2048);
-  size_t tileAt = 0, handAt = 8;
+  const size_t copies = coldCopies(4 * matrix);
+  Floats panels = repeated(randomFloats(matrix), copies), tileOut(2048), handOut(2048);
+  size_t tileAt = 0, handAt = copies / 2;
   report({"gemv f32 2048 x 2048, cold",
           [&] {
-            void *table[] = {x.data(), panels.data() + (tileAt++ % 16) * matrix, tileOut.data()};
+            void *table[] = {x.data(), panels.data() + (tileAt++ % copies) * matrix,
+                             tileOut.data()};
             kernel(table, kSlots, &step, 0, 64);
           },
           [&] {
-            handGemv(x.data(), panels.data() + (handAt++ % 16) * matrix, handOut.data(), 2048, 0,
-                     64);
+            hand(x.data(), panels.data() + (handAt++ % copies) * matrix, handOut.data(), 2048, 0,
+                 64);
           },
           4.0 * matrix, &tileOut, &handOut,
           [&] {
             void *table[] = {x.data(), panels.data(), tileOut.data()};
             kernel(table, kSlots, &step, 0, 64);
-            handGemv(x.data(), panels.data(), handOut.data(), 2048, 0, 64);
+            hand(x.data(), panels.data(), handOut.data(), 2048, 0, 64);
           }});
   void *gemvTable[] = {x.data(), panels.data(), tileOut.data()};
   report({"gemv f32 2048 x 32, in cache x 16",
@@ -53,7 +56,7 @@ void measureGemv(llmc_kernel_fn kernel) {
           },
           [&] {
             for (int i = 0; i < 16; ++i)
-              handGemv(x.data(), panels.data(), handOut.data(), 2048, 0, 1);
+              hand(x.data(), panels.data(), handOut.data(), 2048, 0, 1);
           },
           16 * 4.0 * 2048 * 32, &tileOut, &handOut});
 }
@@ -61,7 +64,7 @@ void measureGemv(llmc_kernel_fn kernel) {
 void measureAttention(llmc_kernel_fn kernel) {
   const int tokens = 1000, chunks = 16;
   const int64_t block = 2 * 64 * 64;
-  std::vector<float> query = randomFloats(64), cache = randomFloats(chunks * block), tileHead(64),
+  Floats query = randomFloats(64), cache = randomFloats(chunks * block), tileHead(64),
                      handHead(64);
   std::vector<uint32_t> pages(chunks);
   for (int i = 0; i < chunks; ++i)
@@ -75,8 +78,8 @@ void measureAttention(llmc_kernel_fn kernel) {
   report({"attention, 1 head of 64, 1000 keys",
           [&] { kernel(attentionTable, kSlots, &step, 0, 1); },
           [&] {
-            handAttention(query.data(), cache.data(), cache.data() + 64 * 64, handHead.data(),
-                          tokens, block);
+            handWritten().attention(query.data(), cache.data(), cache.data() + 64 * 64,
+                                    handHead.data(), tokens, block);
           },
           tokens * 512.0, &tileHead, &handHead});
 }

@@ -179,6 +179,172 @@ tile.kernel @int4_gemv(%step: !tile.step, %x: !tile.view<64x8xi32>, %xs: !tile.v
   tile.return
 }
 
+// The same with four panels at a time: four streams from memory, where one does not keep it busy.
+tile.kernel @int4_gemv_4(%step: !tile.step, %x: !tile.view<64x8xi32>, %xs: !tile.view<64xf32>, %bias: !tile.view<64xi32>, %w: !tile.view<64x64x5x32xi32>, %y: !tile.view<64x32xf32>) {
+  %program = tile.program_id line
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  %c7 = arith.constant 7 : index
+  %groups = arith.constant 64 : index
+  %nibbles = arith.constant dense<0x0f0f0f0f> : tensor<32xi32>
+  %four = arith.constant dense<4> : tensor<32xi32>
+  %zero = arith.constant dense<0.0> : tensor<32xf32>
+  %p0 = arith.muli %program, %c4 : index
+  %p1 = arith.addi %p0, %c1 : index
+  %p2 = arith.addi %p0, %c2 : index
+  %p3 = arith.addi %p0, %c3 : index
+  %all:4 = scf.for %g = %c0 to %groups step %c1 iter_args(%sum0 = %zero, %sum1 = %zero, %sum2 = %zero, %sum3 = %zero)
+      -> (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) {
+    %b = tile.load %bias[%g] : !tile.view<64xi32> -> i32
+    %start = tile.broadcast %b : i32 -> tensor<32xi32>
+    %x0 = tile.load %x[%g, %c0] : !tile.view<64x8xi32> -> i32
+    %v0 = tile.broadcast %x0 : i32 -> tensor<32xi32>
+    %x1 = tile.load %x[%g, %c1] : !tile.view<64x8xi32> -> i32
+    %v1 = tile.broadcast %x1 : i32 -> tensor<32xi32>
+    %x2 = tile.load %x[%g, %c2] : !tile.view<64x8xi32> -> i32
+    %v2 = tile.broadcast %x2 : i32 -> tensor<32xi32>
+    %x3 = tile.load %x[%g, %c3] : !tile.view<64x8xi32> -> i32
+    %v3 = tile.broadcast %x3 : i32 -> tensor<32xi32>
+    %x4 = tile.load %x[%g, %c4] : !tile.view<64x8xi32> -> i32
+    %v4 = tile.broadcast %x4 : i32 -> tensor<32xi32>
+    %x5 = tile.load %x[%g, %c5] : !tile.view<64x8xi32> -> i32
+    %v5 = tile.broadcast %x5 : i32 -> tensor<32xi32>
+    %x6 = tile.load %x[%g, %c6] : !tile.view<64x8xi32> -> i32
+    %v6 = tile.broadcast %x6 : i32 -> tensor<32xi32>
+    %x7 = tile.load %x[%g, %c7] : !tile.view<64x8xi32> -> i32
+    %v7 = tile.broadcast %x7 : i32 -> tensor<32xi32>
+    %sx = tile.load %xs[%g] : !tile.view<64xf32> -> f32
+    %sxs = tile.broadcast %sx : f32 -> tensor<32xf32>
+    %w0_0 = tile.load %w[%p0, %g, %c0, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo0_0 = arith.andi %w0_0, %nibbles : tensor<32xi32>
+    %sh0_0 = arith.shrui %w0_0, %four : tensor<32xi32>
+    %hi0_0 = arith.andi %sh0_0, %nibbles : tensor<32xi32>
+    %a0_0 = tile.dot4 (%v0) by %lo0_0 into (%start) {bits = 4 : i64} : tensor<32xi32>
+    %d0_0 = tile.dot4 (%v4) by %hi0_0 into (%a0_0) {bits = 4 : i64} : tensor<32xi32>
+    %w0_1 = tile.load %w[%p0, %g, %c1, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo0_1 = arith.andi %w0_1, %nibbles : tensor<32xi32>
+    %sh0_1 = arith.shrui %w0_1, %four : tensor<32xi32>
+    %hi0_1 = arith.andi %sh0_1, %nibbles : tensor<32xi32>
+    %a0_1 = tile.dot4 (%v1) by %lo0_1 into (%d0_0) {bits = 4 : i64} : tensor<32xi32>
+    %d0_1 = tile.dot4 (%v5) by %hi0_1 into (%a0_1) {bits = 4 : i64} : tensor<32xi32>
+    %w0_2 = tile.load %w[%p0, %g, %c2, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo0_2 = arith.andi %w0_2, %nibbles : tensor<32xi32>
+    %sh0_2 = arith.shrui %w0_2, %four : tensor<32xi32>
+    %hi0_2 = arith.andi %sh0_2, %nibbles : tensor<32xi32>
+    %a0_2 = tile.dot4 (%v2) by %lo0_2 into (%d0_1) {bits = 4 : i64} : tensor<32xi32>
+    %d0_2 = tile.dot4 (%v6) by %hi0_2 into (%a0_2) {bits = 4 : i64} : tensor<32xi32>
+    %w0_3 = tile.load %w[%p0, %g, %c3, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo0_3 = arith.andi %w0_3, %nibbles : tensor<32xi32>
+    %sh0_3 = arith.shrui %w0_3, %four : tensor<32xi32>
+    %hi0_3 = arith.andi %sh0_3, %nibbles : tensor<32xi32>
+    %a0_3 = tile.dot4 (%v3) by %lo0_3 into (%d0_2) {bits = 4 : i64} : tensor<32xi32>
+    %d0_3 = tile.dot4 (%v7) by %hi0_3 into (%a0_3) {bits = 4 : i64} : tensor<32xi32>
+    %f0 = arith.sitofp %d0_3 : tensor<32xi32> to tensor<32xf32>
+    %words0 = tile.load %w[%p0, %g, %c4, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %scales0 = arith.bitcast %words0 : tensor<32xi32> to tensor<32xf32>
+    %s0 = arith.mulf %scales0, %sxs : tensor<32xf32>
+    %next0 = math.fma %f0, %s0, %sum0 : tensor<32xf32>
+    %w1_0 = tile.load %w[%p1, %g, %c0, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo1_0 = arith.andi %w1_0, %nibbles : tensor<32xi32>
+    %sh1_0 = arith.shrui %w1_0, %four : tensor<32xi32>
+    %hi1_0 = arith.andi %sh1_0, %nibbles : tensor<32xi32>
+    %a1_0 = tile.dot4 (%v0) by %lo1_0 into (%start) {bits = 4 : i64} : tensor<32xi32>
+    %d1_0 = tile.dot4 (%v4) by %hi1_0 into (%a1_0) {bits = 4 : i64} : tensor<32xi32>
+    %w1_1 = tile.load %w[%p1, %g, %c1, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo1_1 = arith.andi %w1_1, %nibbles : tensor<32xi32>
+    %sh1_1 = arith.shrui %w1_1, %four : tensor<32xi32>
+    %hi1_1 = arith.andi %sh1_1, %nibbles : tensor<32xi32>
+    %a1_1 = tile.dot4 (%v1) by %lo1_1 into (%d1_0) {bits = 4 : i64} : tensor<32xi32>
+    %d1_1 = tile.dot4 (%v5) by %hi1_1 into (%a1_1) {bits = 4 : i64} : tensor<32xi32>
+    %w1_2 = tile.load %w[%p1, %g, %c2, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo1_2 = arith.andi %w1_2, %nibbles : tensor<32xi32>
+    %sh1_2 = arith.shrui %w1_2, %four : tensor<32xi32>
+    %hi1_2 = arith.andi %sh1_2, %nibbles : tensor<32xi32>
+    %a1_2 = tile.dot4 (%v2) by %lo1_2 into (%d1_1) {bits = 4 : i64} : tensor<32xi32>
+    %d1_2 = tile.dot4 (%v6) by %hi1_2 into (%a1_2) {bits = 4 : i64} : tensor<32xi32>
+    %w1_3 = tile.load %w[%p1, %g, %c3, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo1_3 = arith.andi %w1_3, %nibbles : tensor<32xi32>
+    %sh1_3 = arith.shrui %w1_3, %four : tensor<32xi32>
+    %hi1_3 = arith.andi %sh1_3, %nibbles : tensor<32xi32>
+    %a1_3 = tile.dot4 (%v3) by %lo1_3 into (%d1_2) {bits = 4 : i64} : tensor<32xi32>
+    %d1_3 = tile.dot4 (%v7) by %hi1_3 into (%a1_3) {bits = 4 : i64} : tensor<32xi32>
+    %f1 = arith.sitofp %d1_3 : tensor<32xi32> to tensor<32xf32>
+    %words1 = tile.load %w[%p1, %g, %c4, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %scales1 = arith.bitcast %words1 : tensor<32xi32> to tensor<32xf32>
+    %s1 = arith.mulf %scales1, %sxs : tensor<32xf32>
+    %next1 = math.fma %f1, %s1, %sum1 : tensor<32xf32>
+    %w2_0 = tile.load %w[%p2, %g, %c0, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo2_0 = arith.andi %w2_0, %nibbles : tensor<32xi32>
+    %sh2_0 = arith.shrui %w2_0, %four : tensor<32xi32>
+    %hi2_0 = arith.andi %sh2_0, %nibbles : tensor<32xi32>
+    %a2_0 = tile.dot4 (%v0) by %lo2_0 into (%start) {bits = 4 : i64} : tensor<32xi32>
+    %d2_0 = tile.dot4 (%v4) by %hi2_0 into (%a2_0) {bits = 4 : i64} : tensor<32xi32>
+    %w2_1 = tile.load %w[%p2, %g, %c1, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo2_1 = arith.andi %w2_1, %nibbles : tensor<32xi32>
+    %sh2_1 = arith.shrui %w2_1, %four : tensor<32xi32>
+    %hi2_1 = arith.andi %sh2_1, %nibbles : tensor<32xi32>
+    %a2_1 = tile.dot4 (%v1) by %lo2_1 into (%d2_0) {bits = 4 : i64} : tensor<32xi32>
+    %d2_1 = tile.dot4 (%v5) by %hi2_1 into (%a2_1) {bits = 4 : i64} : tensor<32xi32>
+    %w2_2 = tile.load %w[%p2, %g, %c2, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo2_2 = arith.andi %w2_2, %nibbles : tensor<32xi32>
+    %sh2_2 = arith.shrui %w2_2, %four : tensor<32xi32>
+    %hi2_2 = arith.andi %sh2_2, %nibbles : tensor<32xi32>
+    %a2_2 = tile.dot4 (%v2) by %lo2_2 into (%d2_1) {bits = 4 : i64} : tensor<32xi32>
+    %d2_2 = tile.dot4 (%v6) by %hi2_2 into (%a2_2) {bits = 4 : i64} : tensor<32xi32>
+    %w2_3 = tile.load %w[%p2, %g, %c3, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo2_3 = arith.andi %w2_3, %nibbles : tensor<32xi32>
+    %sh2_3 = arith.shrui %w2_3, %four : tensor<32xi32>
+    %hi2_3 = arith.andi %sh2_3, %nibbles : tensor<32xi32>
+    %a2_3 = tile.dot4 (%v3) by %lo2_3 into (%d2_2) {bits = 4 : i64} : tensor<32xi32>
+    %d2_3 = tile.dot4 (%v7) by %hi2_3 into (%a2_3) {bits = 4 : i64} : tensor<32xi32>
+    %f2 = arith.sitofp %d2_3 : tensor<32xi32> to tensor<32xf32>
+    %words2 = tile.load %w[%p2, %g, %c4, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %scales2 = arith.bitcast %words2 : tensor<32xi32> to tensor<32xf32>
+    %s2 = arith.mulf %scales2, %sxs : tensor<32xf32>
+    %next2 = math.fma %f2, %s2, %sum2 : tensor<32xf32>
+    %w3_0 = tile.load %w[%p3, %g, %c0, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo3_0 = arith.andi %w3_0, %nibbles : tensor<32xi32>
+    %sh3_0 = arith.shrui %w3_0, %four : tensor<32xi32>
+    %hi3_0 = arith.andi %sh3_0, %nibbles : tensor<32xi32>
+    %a3_0 = tile.dot4 (%v0) by %lo3_0 into (%start) {bits = 4 : i64} : tensor<32xi32>
+    %d3_0 = tile.dot4 (%v4) by %hi3_0 into (%a3_0) {bits = 4 : i64} : tensor<32xi32>
+    %w3_1 = tile.load %w[%p3, %g, %c1, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo3_1 = arith.andi %w3_1, %nibbles : tensor<32xi32>
+    %sh3_1 = arith.shrui %w3_1, %four : tensor<32xi32>
+    %hi3_1 = arith.andi %sh3_1, %nibbles : tensor<32xi32>
+    %a3_1 = tile.dot4 (%v1) by %lo3_1 into (%d3_0) {bits = 4 : i64} : tensor<32xi32>
+    %d3_1 = tile.dot4 (%v5) by %hi3_1 into (%a3_1) {bits = 4 : i64} : tensor<32xi32>
+    %w3_2 = tile.load %w[%p3, %g, %c2, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo3_2 = arith.andi %w3_2, %nibbles : tensor<32xi32>
+    %sh3_2 = arith.shrui %w3_2, %four : tensor<32xi32>
+    %hi3_2 = arith.andi %sh3_2, %nibbles : tensor<32xi32>
+    %a3_2 = tile.dot4 (%v2) by %lo3_2 into (%d3_1) {bits = 4 : i64} : tensor<32xi32>
+    %d3_2 = tile.dot4 (%v6) by %hi3_2 into (%a3_2) {bits = 4 : i64} : tensor<32xi32>
+    %w3_3 = tile.load %w[%p3, %g, %c3, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %lo3_3 = arith.andi %w3_3, %nibbles : tensor<32xi32>
+    %sh3_3 = arith.shrui %w3_3, %four : tensor<32xi32>
+    %hi3_3 = arith.andi %sh3_3, %nibbles : tensor<32xi32>
+    %a3_3 = tile.dot4 (%v3) by %lo3_3 into (%d3_2) {bits = 4 : i64} : tensor<32xi32>
+    %d3_3 = tile.dot4 (%v7) by %hi3_3 into (%a3_3) {bits = 4 : i64} : tensor<32xi32>
+    %f3 = arith.sitofp %d3_3 : tensor<32xi32> to tensor<32xf32>
+    %words3 = tile.load %w[%p3, %g, %c4, %c0] : !tile.view<64x64x5x32xi32> -> tensor<32xi32>
+    %scales3 = arith.bitcast %words3 : tensor<32xi32> to tensor<32xf32>
+    %s3 = arith.mulf %scales3, %sxs : tensor<32xf32>
+    %next3 = math.fma %f3, %s3, %sum3 : tensor<32xf32>
+    scf.yield %next0, %next1, %next2, %next3 : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
+  }
+  tile.store %all#0, %y[%p0, %c0] : tensor<32xf32>, !tile.view<64x32xf32>
+  tile.store %all#1, %y[%p1, %c0] : tensor<32xf32>, !tile.view<64x32xf32>
+  tile.store %all#2, %y[%p2, %c0] : tensor<32xf32>, !tile.view<64x32xf32>
+  tile.store %all#3, %y[%p3, %c0] : tensor<32xf32>, !tile.view<64x32xf32>
+  tile.return
+}
+
 // int8, group 32: blocks of 8 lines of words, byte b of line c holding k = 4c + b biased by 128, then a line of scales. Two
 // rows at a time; a loop over the lines, because eight lines written out would leave LLVM's scheduler more sums than registers.
 tile.kernel @int8_gemm(%step: !tile.step, %x: !tile.view<?x64x8xi32>, %xs: !tile.view<?x64xf32>, %bias: !tile.view<?x64xi32>, %w: !tile.view<64x64x9x32xi32>,
@@ -223,6 +389,104 @@ tile.kernel @int8_gemm(%step: !tile.step, %x: !tile.view<?x64x8xi32>, %xs: !tile
     }
     tile.store %all#0, %y[%r0, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
     tile.store %all#1, %y[%r1, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+  }
+  tile.return
+}
+
+// The same with six rows at a time, for machines with twice the registers and products of bytes in one instruction: twelve chains.
+tile.kernel @int8_gemm_6(%step: !tile.step, %x: !tile.view<?x64x8xi32>, %xs: !tile.view<?x64xf32>, %bias: !tile.view<?x64xi32>, %w: !tile.view<64x64x9x32xi32>,
+                         %y: !tile.view<?x64x32xf32>) {
+  %p = tile.program_id line
+  %rows = tile.extent rows %step
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  %c8 = arith.constant 8 : index
+  %groups = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<32xf32>
+  scf.for %r0 = %c0 to %rows step %c6 {
+    %r1 = arith.addi %r0, %c1 : index
+    %r2 = arith.addi %r0, %c2 : index
+    %r3 = arith.addi %r0, %c3 : index
+    %r4 = arith.addi %r0, %c4 : index
+    %r5 = arith.addi %r0, %c5 : index
+    %all:6 = scf.for %g = %c0 to %groups step %c1 iter_args(%sum0 = %zero, %sum1 = %zero, %sum2 = %zero, %sum3 = %zero, %sum4 = %zero, %sum5 = %zero)
+        -> (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) {
+      %b0 = tile.load %bias[%r0, %g] : !tile.view<?x64xi32> -> i32
+      %b1 = tile.load %bias[%r1, %g] : !tile.view<?x64xi32> -> i32
+      %b2 = tile.load %bias[%r2, %g] : !tile.view<?x64xi32> -> i32
+      %b3 = tile.load %bias[%r3, %g] : !tile.view<?x64xi32> -> i32
+      %b4 = tile.load %bias[%r4, %g] : !tile.view<?x64xi32> -> i32
+      %b5 = tile.load %bias[%r5, %g] : !tile.view<?x64xi32> -> i32
+      %start0 = tile.broadcast %b0 : i32 -> tensor<32xi32>
+      %start1 = tile.broadcast %b1 : i32 -> tensor<32xi32>
+      %start2 = tile.broadcast %b2 : i32 -> tensor<32xi32>
+      %start3 = tile.broadcast %b3 : i32 -> tensor<32xi32>
+      %start4 = tile.broadcast %b4 : i32 -> tensor<32xi32>
+      %start5 = tile.broadcast %b5 : i32 -> tensor<32xi32>
+      %group:6 = scf.for %c = %c0 to %c8 step %c1
+          iter_args(%a0 = %start0, %a1 = %start1, %a2 = %start2, %a3 = %start3, %a4 = %start4, %a5 = %start5)
+          -> (tensor<32xi32>, tensor<32xi32>, tensor<32xi32>, tensor<32xi32>, tensor<32xi32>, tensor<32xi32>) {
+        %weights = tile.load %w[%p, %g, %c, %c0] : !tile.view<64x64x9x32xi32> -> tensor<32xi32>
+        %x0 = tile.load %x[%r0, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %x1 = tile.load %x[%r1, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %x2 = tile.load %x[%r2, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %x3 = tile.load %x[%r3, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %x4 = tile.load %x[%r4, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %x5 = tile.load %x[%r5, %g, %c] : !tile.view<?x64x8xi32> -> i32
+        %v0 = tile.broadcast %x0 : i32 -> tensor<32xi32>
+        %v1 = tile.broadcast %x1 : i32 -> tensor<32xi32>
+        %v2 = tile.broadcast %x2 : i32 -> tensor<32xi32>
+        %v3 = tile.broadcast %x3 : i32 -> tensor<32xi32>
+        %v4 = tile.broadcast %x4 : i32 -> tensor<32xi32>
+        %v5 = tile.broadcast %x5 : i32 -> tensor<32xi32>
+        %d:6 = tile.dot4 (%v0, %v1, %v2, %v3, %v4, %v5) by %weights into (%a0, %a1, %a2, %a3, %a4, %a5) : tensor<32xi32>
+        scf.yield %d#0, %d#1, %d#2, %d#3, %d#4, %d#5 : tensor<32xi32>, tensor<32xi32>, tensor<32xi32>, tensor<32xi32>, tensor<32xi32>, tensor<32xi32>
+      }
+      %words = tile.load %w[%p, %g, %c8, %c0] : !tile.view<64x64x9x32xi32> -> tensor<32xi32>
+      %scales = arith.bitcast %words : tensor<32xi32> to tensor<32xf32>
+      %f0 = arith.sitofp %group#0 : tensor<32xi32> to tensor<32xf32>
+      %sx0 = tile.load %xs[%r0, %g] : !tile.view<?x64xf32> -> f32
+      %all0 = tile.broadcast %sx0 : f32 -> tensor<32xf32>
+      %s0 = arith.mulf %scales, %all0 : tensor<32xf32>
+      %next0 = math.fma %f0, %s0, %sum0 : tensor<32xf32>
+      %f1 = arith.sitofp %group#1 : tensor<32xi32> to tensor<32xf32>
+      %sx1 = tile.load %xs[%r1, %g] : !tile.view<?x64xf32> -> f32
+      %all1 = tile.broadcast %sx1 : f32 -> tensor<32xf32>
+      %s1 = arith.mulf %scales, %all1 : tensor<32xf32>
+      %next1 = math.fma %f1, %s1, %sum1 : tensor<32xf32>
+      %f2 = arith.sitofp %group#2 : tensor<32xi32> to tensor<32xf32>
+      %sx2 = tile.load %xs[%r2, %g] : !tile.view<?x64xf32> -> f32
+      %all2 = tile.broadcast %sx2 : f32 -> tensor<32xf32>
+      %s2 = arith.mulf %scales, %all2 : tensor<32xf32>
+      %next2 = math.fma %f2, %s2, %sum2 : tensor<32xf32>
+      %f3 = arith.sitofp %group#3 : tensor<32xi32> to tensor<32xf32>
+      %sx3 = tile.load %xs[%r3, %g] : !tile.view<?x64xf32> -> f32
+      %all3 = tile.broadcast %sx3 : f32 -> tensor<32xf32>
+      %s3 = arith.mulf %scales, %all3 : tensor<32xf32>
+      %next3 = math.fma %f3, %s3, %sum3 : tensor<32xf32>
+      %f4 = arith.sitofp %group#4 : tensor<32xi32> to tensor<32xf32>
+      %sx4 = tile.load %xs[%r4, %g] : !tile.view<?x64xf32> -> f32
+      %all4 = tile.broadcast %sx4 : f32 -> tensor<32xf32>
+      %s4 = arith.mulf %scales, %all4 : tensor<32xf32>
+      %next4 = math.fma %f4, %s4, %sum4 : tensor<32xf32>
+      %f5 = arith.sitofp %group#5 : tensor<32xi32> to tensor<32xf32>
+      %sx5 = tile.load %xs[%r5, %g] : !tile.view<?x64xf32> -> f32
+      %all5 = tile.broadcast %sx5 : f32 -> tensor<32xf32>
+      %s5 = arith.mulf %scales, %all5 : tensor<32xf32>
+      %next5 = math.fma %f5, %s5, %sum5 : tensor<32xf32>
+      scf.yield %next0, %next1, %next2, %next3, %next4, %next5 : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
+    }
+    tile.store %all#0, %y[%r0, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+    tile.store %all#1, %y[%r1, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+    tile.store %all#2, %y[%r2, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+    tile.store %all#3, %y[%r3, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+    tile.store %all#4, %y[%r4, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
+    tile.store %all#5, %y[%r5, %p, %c0] : tensor<32xf32>, !tile.view<?x64x32xf32>
   }
   tile.return
 }

@@ -99,8 +99,8 @@ TEST(Stored, rounding_is_to_nearest_even) {
     for (uint32_t low : {0x0000u, 0x0001u, 0x1000u, 0x1001u, 0x2000u, 0x3000u, 0x7fffu, 0x8000u,
                          0x8001u, 0xffffu})
       x.push_back(floatOf(high << 16 | low));
-  for (float value : {65504.0f, 65519.99f, 65520.0f, 3.4028235e38f, 3.3961776e38f, INFINITY, 0x1p-24f,
-                      0x1p-25f, 0x1.8p-25f, 0x1p-133f, 0x1p-134f, 0x1.8p-134f, NAN})
+  for (float value : {65504.0f, 65519.99f, 65520.0f, 3.4028235e38f, 3.3961776e38f, INFINITY,
+                      0x1p-24f, 0x1p-25f, 0x1.8p-25f, 0x1p-133f, 0x1p-134f, 0x1.8p-134f, NAN})
     x.push_back(value), x.push_back(-value);
   x.resize((x.size() + 31) / 32 * 32);
   for (const std::string &level : levelsHere())
@@ -290,14 +290,14 @@ tile.kernel @k(%step: !tile.step, %x: !tile.view<?x32xf32>, %words: !tile.view<?
       float scale = extendF16(scales[g]), divisor = scale == 0 ? 1 : scale;
       for (int i = 0; i < 32; ++i) {
         int byte = int8_t(words[g * 8 + i % 8] >> (8 * (i / 8)));
-        ASSERT_EQ(byte, int(std::nearbyint(x[g * 32 + i] / divisor))) << level << " " << g << " " << i;
+        ASSERT_EQ(byte, int(std::nearbyint(x[g * 32 + i] / divisor))) << level << " " << g << i;
         ASSERT_EQ(bitsOf(y[g * 32 + i]), bitsOf(float(byte) * scale)) << level;
       }
     }
   }
 }
 
-/// Words are read one at a time and given to all lanes, bits pass between types, fields are widened.
+/// Words are read one at a time and given to all lanes, bits pass between types, fields widen.
 TEST(Stored, words_are_elements_too) {
   for (const std::string &level : levelsHere()) {
     CompiledKernels kernels(R"(
