@@ -3,6 +3,7 @@
 #include "frontends/Open.h"
 
 #include "frontends/gguf/OpenFile.h"
+#include "frontends/huggingface/ConfigOnly.h"
 #include "frontends/huggingface/OpenFolder.h"
 #include "frontends/json/ModelJson.h"
 #include "frontends/safetensors/SafetensorsSource.h"
@@ -19,7 +20,7 @@ namespace llmc {
 namespace {
 
 constexpr const char *expectedInput =
-    "expected a Hugging Face folder, a .gguf file or a model.json";
+    "expected a Hugging Face folder, a .gguf file, a model.json or a config.json";
 
 bool endsWith(const std::string &text, const std::string &suffix) {
   return text.size() > suffix.size() &&
@@ -32,6 +33,14 @@ Result<OpenedModel> openGGUF(const std::string &path) {
     return file.takeError();
   return OpenedModel{std::move(file->config), std::move(file->weights), "GGUF file " + path,
                      std::move(file->tokenizer)};
+}
+
+// A config.json by itself: the model's shape without its weights.
+Result<OpenedModel> openConfig(const std::string &path) {
+  Result<huggingface::OpenedFolder> opened = huggingface::openConfigFile(path);
+  if (!opened)
+    return opened.takeError();
+  return OpenedModel{std::move(opened->config), std::move(opened->weights), path + " alone"};
 }
 
 // The .gguf files of a folder, sorted by name.
@@ -123,6 +132,8 @@ Result<OpenedModel> openModel(const std::string &path) {
                        expectedInput);
   if (S_ISDIR(info.st_mode))
     return openFolder(path);
+  if (path == "config.json" || endsWith(path, "/config.json"))
+    return openConfig(path);
   if (endsWith(path, ".json"))
     return openModelJson(path);
   if (endsWith(path, ".gguf"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a model, whatever it is stored as: a Hugging Face folder, a GGUF file (or a folder with
-// exactly one), or a model.json.
+// exactly one), a model.json, or a config.json alone, whose weights have shapes but no values.
 #pragma once
 
 #include "dialects/model/TokenizerSpec.h"

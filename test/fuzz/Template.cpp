@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a chat template, rendered over a conversation with tools; what follows a zero byte is
 // JSON to be read as variables instead. Limits are low, so that each is met.
-#include "runtime/text/template/ReadJson.h"
 #include "runtime/text/template/Template.h"
+#include "runtime/text/template/ReadJson.h"
 #include <cstdlib>
 
 using namespace llmc::templates;

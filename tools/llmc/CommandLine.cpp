@@ -3,6 +3,7 @@
 // gives back what to do with them. CLI11, which throws, is known to the CommandLine files alone; the
 // commands run after it is done.
 #include "tools/llmc/CommandLine.h"
+#include "tools/llmc/CommandLineExplain.h"
 #include "tools/llmc/CommandLineParts.h"
 
 #include <CLI/Config.hpp>
@@ -89,6 +90,12 @@ Body declareImport(CLI::App &app) {
   return [options] { return importModel(*options); };
 }
 
+Body declareExplain(CLI::App &app) {
+  auto options = std::make_shared<ExplainOptions>();
+  declareExplainOptions(app, *options);
+  return [options] { return explainArtifact(*options); };
+}
+
 constexpr Command kCommands[] = {
     {"compile", "make a model.so of a model folder or model.json", nullptr},
     {"run", "append tokens to a prompt", declareRun},
@@ -96,6 +103,7 @@ constexpr Command kCommands[] = {
     {"eval", "predict a text: perplexity, divergence from another model", declareEval},
     {"bench", "measure latency and throughput, command by command if asked", declareBench},
     {"inspect", "show what is in a model.so, or check its weights", declareInspect},
+    {"explain", "say what steps cost op by op, and what binds them", declareExplain},
     {"import", "write a model.json for a Hugging Face folder", declareImport},
     {"compare", "name the first op that differs from the reference", nullptr},
 };

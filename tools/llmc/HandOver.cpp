@@ -24,6 +24,16 @@ std::string ownFolder() {
   return own.substr(0, own.rfind('/') + 1);
 }
 
+// Whether a compiled model is among the arguments (or nothing, which is an error without help).
+bool namesArtefact(int argc, char *const *argv) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.size() > 3 && argument.substr(argument.size() - 3) == ".so")
+      return true;
+  }
+  return argc < 3;
+}
+
 } // namespace
 
 std::string compilerPath() { return ownFolder() + kCompiler; }
@@ -34,6 +44,8 @@ bool needsCompiler(int argc, char *const *argv) {
   const std::string_view command = argv[1];
   if (command == "compile" || command == "compare")
     return true;
+  if (command == "explain")
+    return !namesArtefact(argc, argv);
   if (command != "run")
     return false;
   for (int i = 2; i < argc; ++i)

@@ -9,7 +9,7 @@ namespace llmc::tool {
 // The llmc-compiler beside this program, which need not be there.
 std::string compilerPath();
 
-// `compile`, `compare`, and `run` with --reference.
+// `compile`, `compare`, `run` with --reference, and `explain` of a model that is not compiled.
 bool needsCompiler(int argc, char *const *argv);
 
 // Becomes the llmc-compiler that lies beside this program, with the same arguments. Comes back only

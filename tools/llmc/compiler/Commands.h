@@ -12,6 +12,7 @@ namespace llmc {
 void addCompileCommand(CLI::App &app, int &status);
 void addReferenceCommand(CLI::App &app, int &status);
 void addCompareCommand(CLI::App &app, int &status);
+void addExplainCommand(CLI::App &app, int &status);
 
 /// --prompt-ids and --prompt-ids-file.
 void addPromptOptions(CLI::App &command, tool::PromptOptions &options);

@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
   llmc::addCompileCommand(app, status);
   llmc::addReferenceCommand(app, status);
   llmc::addCompareCommand(app, status);
+  llmc::addExplainCommand(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {
