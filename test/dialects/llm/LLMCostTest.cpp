@@ -13,7 +13,10 @@ llm.weight @gate : !llm.weight<8x4xf32> from ["gate"]
 llm.weight @down : !llm.weight<4x8xf32> from ["down"]
 !cache = !llm.kv_cache<heads = 1, key = 2, value = 2, element = f32, layout = head_major, chunk = 64>
 !narrow = !llm.kv_view<!cache, window = 3>
-func.func @ops(%x: tensor<?x4xf32>, %view: !llm.kv_view<!cache>, %window: !narrow) {
+!half = !llm.kv_cache<heads = 1, key = 2, value = 2, element = bf16, layout = head_major, chunk = 64>
+llm.cache @half : !half
+func.func @ops(%x: tensor<?x4xf32>, %view: !llm.kv_view<!cache>, %window: !narrow, %k: tensor<?x2xf32>, %step: !llm.step) {
+  %c = llm.kv_append @half, %k, %k, %step : tensor<?x2xf32>, tensor<?x2xf32> -> !half
   %y = llm.linear %x, @w bias @b : tensor<?x4xf32> -> tensor<?x6xf32>
   %m = llm.mlp silu %x, @gate, @gate, @down : tensor<?x4xf32>
   %a = llm.attention %x, %view {heads = 2 : i64, scale = 1.0 : f32} : tensor<?x4xf32>, !llm.kv_view<!cache> -> tensor<?x4xf32>
@@ -60,6 +63,13 @@ TEST_F(LLMCost, attentionCountsWhatTheMaskShows) {
   llm::OpCost cost = costOf<llm::AttentionOp>({2, 1, 1, 5});
   EXPECT_EQ(cost.flops, 9 * 2 * (2 * 4 + 5));
   EXPECT_EQ(cost.kvBytes, 4 * 5 * 4);
+}
+
+// Rows of f32 are read, half as many bytes are written.
+TEST_F(LLMCost, appendWritesTheCachesElements) {
+  llm::OpCost cost = costOf<llm::KVAppendOp>({3, 1, 1, 3});
+  EXPECT_EQ(cost.activationBytes, 4 * 3 * 4);
+  EXPECT_EQ(cost.kvBytes, 2 * 3 * 4);
 }
 
 TEST_F(LLMCost, attentionWindowBoundsKeys) {

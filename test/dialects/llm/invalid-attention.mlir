@@ -29,6 +29,11 @@ func.func @rope_table(%q: tensor<?x16xf32>, %step: !llm.step) {
 
 // -----
 
+// expected-error @+1 {{cache element 'f16' has no kernels, expected f32 or bf16}}
+llm.cache @kv : !llm.kv_cache<heads = 2, key = 8, value = 4, element = f16, layout = head_major, chunk = 64>
+
+// -----
+
 func.func @rope_per_output(%q: tensor<?x16xf32, #llm.per<output>>, %step: !llm.step) {
   // expected-error @+1 {{'llm.rope' op expects an operand per row, found 'tensor<?x16xf32, #llm.per<output>>'}}
   %r = llm.rope %q, %step, @rope {heads = 4 : i64} : tensor<?x16xf32, #llm.per<output>>

@@ -4,6 +4,8 @@
 // single regions run on values from outside, as `llmc compare` does.
 #include "test/dialects/llm/reference/TestModel.h"
 
+#include <cmath>
+
 namespace llmc::reference {
 namespace {
 
@@ -139,6 +141,38 @@ TEST(ReferenceRegions, regionOnGivenValuesShowsWhatItAppends) {
   EXPECT_EQ(slots->at(1).key, (std::vector<float>{written.line(1)[0], written.line(1)[1]}));
   EXPECT_EQ(slots->at(1).value, (std::vector<float>{written.line(1)[2], written.line(1)[3]}));
   EXPECT_EQ(fused.interpreter.caches().find("kv", 3), nullptr);
+}
+
+// A cache of bf16 holds each number rounded to the nearest, an even one of two, after the rotation.
+TEST(ReferenceRegions, appendRoundsToTheCachesElements) {
+  test::GivenWeights weights = someWeights();
+  std::string text = fusedText;
+  text.replace(text.find("element = f32"), 13, "element = bf16");
+  ParsedModule exact(fusedText, weights), rounded(text.c_str(), weights);
+  ASSERT_TRUE(exact.module && rounded.module);
+  auto appended = [&](ParsedModule &parsed) {
+    Environment environment;
+    environment[findRegion(parsed, "embed").getResult(0)] =
+        Tensor(3, 4, {1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 3, 1});
+    Caches caches;
+    llm::FusedOp region = findRegion(parsed, "qkv");
+    EXPECT_TRUE(parsed.interpreter.evaluate(region, environment, step, caches));
+    std::vector<float> values = environment[region.getResult(1)].values;
+    const CachedSequence *slots = caches.find("kv", 3);
+    EXPECT_TRUE(slots && slots->at(2).key[1] == values[9]);
+    return values;
+  };
+  std::vector<float> all = appended(exact), stored = appended(rounded);
+  ASSERT_EQ(all.size(), stored.size());
+  size_t changed = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    int exponent;
+    std::frexp(all[i], &exponent); // eight bits of a bf16's mantissa
+    double unit = std::ldexp(1.0, exponent - 8);
+    EXPECT_EQ(stored[i], float(std::nearbyint(all[i] / unit) * unit));
+    changed += stored[i] != all[i];
+  }
+  EXPECT_GT(changed, all.size() / 2);
 }
 
 // Keys and values given from outside, as compare reads them from the compiled side's pages.
