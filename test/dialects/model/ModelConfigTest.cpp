@@ -27,7 +27,9 @@ struct Fault {
   std::function<void(ModelConfig &)> plant;
 };
 
-static std::ostream &operator<<(std::ostream &out, const Fault &fault) { return out << fault.place; }
+static std::ostream &operator<<(std::ostream &out, const Fault &fault) {
+  return out << fault.place;
+}
 
 class ValidateRefuses : public testing::TestWithParam<Fault> {};
 
@@ -76,6 +78,21 @@ static const Fault faults[] = {
        c.rope.factor = 0.5;
      }},
     {"/rope/original_max_positions", [](ModelConfig &c) { c.rope.kind = RopeKind::Yarn; }},
+    {"/rope/frequency_divisors",
+     [](ModelConfig &c) {
+       c.rope.frequencyDivisors = {1, 1};
+     }},
+    {"/rope/frequency_divisors",
+     [](ModelConfig &c) {
+       c.rope.kind = RopeKind::Yarn;
+       c.rope.originalMaxPositions = 32;
+       c.rope.frequencyDivisors.assign(static_cast<size_t>(c.rope.rotaryDims / 2), 1);
+     }},
+    {"/rope/frequency_divisors/1",
+     [](ModelConfig &c) {
+       c.rope.frequencyDivisors.assign(static_cast<size_t>(c.rope.rotaryDims / 2), 1);
+       c.rope.frequencyDivisors[1] = 0;
+     }},
     {"/rope/high_freq_factor",
      [](ModelConfig &c) {
        c.rope.kind = RopeKind::Llama3;

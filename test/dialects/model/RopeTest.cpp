@@ -44,6 +44,21 @@ TEST(RopeFrequencies, Linear) {
                     1.0f);
 }
 
+TEST(RopeFrequencies, DivisorsDivide) {
+  RopeConfig rope;
+  RopeFrequencies plain = ropeFrequencies(rope, 8);
+  rope.frequencyDivisors = {1, 2, 8, 1e30};
+  RopeFrequencies divided = ropeFrequencies(rope, 8);
+  rope.kind = RopeKind::Linear;
+  rope.factor = 4;
+  RopeFrequencies both = ropeFrequencies(rope, 8);
+  for (size_t i = 0; i < 4; ++i) {
+    float divisor = static_cast<float>(rope.frequencyDivisors[i]);
+    EXPECT_EQ(divided.inverseFrequencies[i], plain.inverseFrequencies[i] / divisor);
+    EXPECT_EQ(both.inverseFrequencies[i], divided.inverseFrequencies[i] / 4);
+  }
+}
+
 TEST(RopeFrequencies, Llama3) {
   RopeConfig rope;
   rope.kind = RopeKind::Llama3;

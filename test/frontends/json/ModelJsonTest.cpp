@@ -64,6 +64,21 @@ TEST(ModelJson, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ(Json::parse(text)["layers"].size(), 3u); // three runs: 3 equal layers, 1, 1
 }
 
+TEST(ModelJson, DivisorsOfFrequenciesReadBackTheSame) {
+  model::ModelConfig config = model::tinyConfig();
+  EXPECT_EQ(writeModelJson(config, {"x", false, {}}).find("frequency_divisors"), std::string::npos);
+  config.rope.frequencyDivisors.assign(static_cast<size_t>(config.rope.rotaryDims / 2), 1.1);
+  config.rope.frequencyDivisors[0] = 8;
+  std::string text = writeModelJson(config, {"x", false, {}});
+  Result<ModelDescription> read = parseModelJson(text, "m.json");
+  ASSERT_TRUE(read.ok()) << read.error().str();
+  EXPECT_EQ(read->config.rope.frequencyDivisors, config.rope.frequencyDivisors);
+  Json wrong = Json::parse(text);
+  wrong["rope"]["frequency_divisors"][2] = "one";
+  EXPECT_EQ(parseModelJson(wrong.dump(), "m.json").error().message,
+            "m.json: /rope/frequency_divisors/2: error: found \"one\", expected a number");
+}
+
 TEST(ModelJson, UnknownKeysAreErrorsWithTheirPlace) {
   Json document = tinyDocument();
   document["rope"]["thetta"] = 5;
