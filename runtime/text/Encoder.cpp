@@ -17,6 +17,8 @@ Search *makeSearches(const Allocator &allocator, size_t count) {
   return searches;
 }
 
+bool isCharacterStart(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
+
 // The child of a node for a byte, or 0: the root is nobody's child.
 uint32_t childOf(const Trie &trie, uint32_t node, unsigned char byte) {
   const llmc_tokenizer_node &from = trie.nodes[node];
@@ -177,7 +179,8 @@ Found Encoder::words(Text text, bool atStart) {
   return failed ? Found::OutOfMemory : Found::Nothing;
 }
 
-// The longest added token at the start of `text`; its index, or kNone.
+// The longest added token at the start of `text`; its index, or kNone. Only whole characters count,
+// whatever damaged tables say: what is between tokens must stay well-formed.
 uint32_t Encoder::longestAdded(const Trie &trie, Text text, size_t &end) const {
   uint32_t found = kNone;
   uint32_t node = 0;
@@ -185,7 +188,8 @@ uint32_t Encoder::longestAdded(const Trie &trie, Text text, size_t &end) const {
     node = childOf(trie, node, static_cast<unsigned char>(text[at]));
     if (!node)
       break;
-    if (trie.nodes[node].added != kNone) {
+    const bool isEnd = at + 1 == text.size || isCharacterStart(text[at + 1]);
+    if (trie.nodes[node].added != kNone && isEnd) {
       found = trie.nodes[node].added;
       end = at + 1;
     }
@@ -214,9 +218,9 @@ Found Encoder::cutAddedTokens(Text text, const Trie &trie, const bool *starts, O
   size_t done = 0;
   for (size_t at = 0; at < text.size;) {
     size_t length = 0;
-    const uint32_t index = starts[static_cast<unsigned char>(text[at])]
-                               ? longestAdded(trie, text.part(at, text.size), length)
-                               : kNone;
+    const bool mayStart =
+        starts[static_cast<unsigned char>(text[at])] && isCharacterStart(text[at]);
+    const uint32_t index = mayStart ? longestAdded(trie, text.part(at, text.size), length) : kNone;
     if (index == kNone) {
       ++at;
       continue;

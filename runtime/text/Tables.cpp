@@ -81,6 +81,10 @@ llmc_status Reader::headerAndSpans() {
                 file, h.version, LLMC_TOKENIZER_VERSION);
   if (h.kind > LLMC_TOKENIZER_CHARACTERS)
     return damaged("the kind");
+  constexpr uint32_t ofCharacters = LLMC_TOKENIZER_JOIN_SPACES | LLMC_TOKENIZER_BYTE_RUNS |
+                                    LLMC_TOKENIZER_STRIP_MARK | LLMC_TOKENIZER_CUT_AT_MARK;
+  if (h.kind == LLMC_TOKENIZER_BYTES && h.flags & ofCharacters)
+    return damaged("the flags");
   if (h.n_tokens == 0 || h.n_tokens > kMaxTokens)
     return damaged("the number of tokens");
   const struct {
@@ -113,7 +117,7 @@ llmc_status Reader::headerAndSpans() {
 
 bool Reader::startsAscend(Span<uint32_t> starts, Text text, uint32_t longest) const {
   if (starts.size != size_t(tables.header->n_tokens) + 1 || starts[0] != 0 ||
-      starts[starts.size - 1] != text.size)
+      starts[starts.size - 1] != text.size || longest > text.size)
     return false;
   for (size_t i = 1; i < starts.size; ++i)
     if (starts[i] < starts[i - 1] || starts[i] - starts[i - 1] > longest)

@@ -5,6 +5,7 @@
 
 #include "llmc/tokenizer_abi.h"
 #include "runtime/text/Tokenizer.h"
+#include "runtime/text/Utf8.h"
 #include "runtime/text/WordMerger.h"
 
 #include <algorithm>
@@ -143,6 +144,11 @@ Status Builder::prepare() {
   if (!planned)
     return planned.takeError();
   decoding = std::move(*planned);
+  for (size_t id = 0; id < spec.tokens.size(); ++id)
+    if (const std::string &bytes = spec.tokens[id].bytes;
+        spec.kind == TokenizerKind::Characters && !text::isWellFormed({bytes.data(), bytes.size()}))
+      return errorAt(file, "/tokens/" + std::to_string(id),
+                     "found '" + escaped(bytes, 60) + "', expected UTF-8");
   for (size_t id = 0; id < spec.tokens.size(); ++id)
     if (spec.tokens[id].inModel)
       byText.try_emplace(spec.tokens[id].bytes, static_cast<uint32_t>(id));

@@ -6,8 +6,12 @@
 #ifndef LLMC_LLMC_HPP
 #define LLMC_LLMC_HPP
 
+#include "llmc/generate.h"
 #include "llmc/llmc.h"
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace llmc {
 // Inline, so that these names do not collide when a program links the compiler's own llmc::Error and llmc::Result too.
@@ -75,6 +79,11 @@ using Model = Owner<llmc_model, llmc_model_destroy>;
 using Session = Owner<llmc_session, llmc_session_destroy>;
 // Must go before its session does.
 using Sequence = Owner<llmc_sequence, releaseSequence>;
+using Sampler = Owner<llmc_sampler, llmc_sampler_destroy>;
+// Must go before its session does.
+using Generator = Owner<llmc_generator, llmc_generator_destroy>;
+using StopStrings = Owner<llmc_stop, llmc_stop_destroy>;
+using Decoder = Owner<llmc_decoder, llmc_decoder_destroy>;
 
 inline Result<Context> createContext(const llmc_context_options *options = nullptr) {
   Error error;
@@ -145,6 +154,102 @@ inline Result<void> truncate(const Sequence &sequence, uint32_t length) {
   if (llmc_sequence_truncate(sequence.get(), length, &error.raw))
     return error;
   return {};
+}
+
+inline Result<Sampler> createSampler(const Context &context, uint32_t vocabulary,
+                                     const llmc_sampler_options *options = nullptr) {
+  Error error;
+  llmc_sampler *sampler = nullptr;
+  if (llmc_sampler_create(context.get(), vocabulary, options, &sampler, &error.raw))
+    return error;
+  return Sampler(sampler);
+}
+
+inline Result<Generator> createGenerator(const Session &session, const Sequence &sequence,
+                                         const llmc_generator_options *options = nullptr) {
+  Error error;
+  llmc_generator *generator = nullptr;
+  if (llmc_generator_create(session.get(), sequence.get(), options, &generator, &error.raw))
+    return error;
+  return Generator(generator);
+}
+
+inline Result<void> prompt(const Generator &generator, const int32_t *tokens, uint32_t count) {
+  Error error;
+  if (llmc_generator_prompt(generator.get(), tokens, count, &error.raw))
+    return error;
+  return {};
+}
+
+// The next tokens, at most `most` (0: no limit).
+inline Result<llmc_generated> next(const Generator &generator, uint32_t most = 0) {
+  Error error;
+  llmc_generated generated{};
+  generated.struct_size = sizeof generated;
+  if (llmc_generator_next(generator.get(), most, &generated, &error.raw))
+    return error;
+  return generated;
+}
+
+inline Result<StopStrings> createStopStrings(const Context &context, const char *const *strings,
+                                             uint32_t count) {
+  Error error;
+  llmc_stop *stop = nullptr;
+  if (llmc_stop_create(context.get(), strings, count, &stop, &error.raw))
+    return error;
+  return StopStrings(stop);
+}
+
+// `flags`: LLMC_ENCODE_*.
+inline Result<std::vector<int32_t>> encode(const Model &model, std::string_view text,
+                                           uint32_t flags) {
+  Error error;
+  std::vector<int32_t> tokens(text.size() + 8);
+  for (;;) {
+    size_t count = 0;
+    const llmc_status status = llmc_encode(model.get(), text.data(), text.size(), flags,
+                                           tokens.data(), tokens.size(), &count, &error.raw);
+    if (status && status != LLMC_TOO_SMALL)
+      return error;
+    tokens.resize(count);
+    if (!status)
+      return tokens;
+  }
+}
+
+// `flags`: LLMC_DECODE_*.
+inline Result<std::string> decode(const Model &model, const std::vector<int32_t> &tokens,
+                                  uint32_t flags) {
+  Error error;
+  std::string text(8 * tokens.size(), '\0');
+  for (;;) {
+    size_t bytes = 0;
+    const llmc_status status = llmc_decode(model.get(), tokens.data(), tokens.size(), flags,
+                                           &text[0], text.size(), &bytes, &error.raw);
+    if (status && status != LLMC_TOO_SMALL)
+      return error;
+    text.resize(bytes);
+    if (!status)
+      return text;
+  }
+}
+
+inline Result<Decoder> createDecoder(const Model &model, uint32_t flags) {
+  Error error;
+  llmc_decoder *decoder = nullptr;
+  if (llmc_decoder_create(model.get(), flags, &decoder, &error.raw))
+    return error;
+  return Decoder(decoder);
+}
+
+// What `token` completes; borrowed until the decoder's next call.
+inline Result<std::string_view> decodeNext(const Decoder &decoder, int32_t token) {
+  Error error;
+  const char *text = nullptr;
+  size_t bytes = 0;
+  if (llmc_decoder_add(decoder.get(), token, &text, &bytes, &error.raw))
+    return error;
+  return std::string_view(text, bytes);
 }
 
 } // namespace host
