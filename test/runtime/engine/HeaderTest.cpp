@@ -29,6 +29,29 @@ TEST(Header, OwnersRunAModel) {
   EXPECT_EQ(refused.error().status(), LLMC_INVALID_ARGUMENT);
 }
 
+TEST(Header, OwnersGenerate) {
+  Result<Context> context = createContext();
+  ASSERT_TRUE(context);
+  Result<Model> model = linkedModel(*context, demo_llmc_query);
+  ASSERT_TRUE(model);
+  Result<Session> session = createSession(*model);
+  ASSERT_TRUE(session);
+  Result<Sequence> sequence = createSequence(*session);
+  ASSERT_TRUE(sequence);
+  Result<Generator> generator = createGenerator(*session, *sequence);
+  ASSERT_TRUE(generator) << generator.error().message();
+  EXPECT_FALSE(next(*generator)); // nothing to go on with
+  const std::vector<int32_t> tokens = someTokens(10);
+  ASSERT_TRUE(prompt(*generator, tokens.data(), 10));
+  const Result<llmc_generated> generated = next(*generator);
+  EXPECT_TRUE(generated);
+  EXPECT_TRUE(createSampler(*context, 10));
+  const char *const strings[] = {"end"};
+  EXPECT_TRUE(createStopStrings(*context, strings, 1));
+  const char *const empty[] = {""};
+  EXPECT_FALSE(createStopStrings(*context, empty, 1));
+}
+
 TEST(Header, FailureToOpenIsAResult) {
   Result<Context> context = createContext();
   ASSERT_TRUE(context);
