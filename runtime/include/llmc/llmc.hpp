@@ -7,7 +7,6 @@
 #define LLMC_LLMC_HPP
 
 #include "llmc/generate.h"
-#include "llmc/generate.h"
 #include "llmc/llmc.h"
 #include <string>
 #include <string_view>
@@ -84,10 +83,6 @@ using Sampler = Owner<llmc_sampler, llmc_sampler_destroy>;
 // Must go before its session does.
 using Generator = Owner<llmc_generator, llmc_generator_destroy>;
 using StopStrings = Owner<llmc_stop, llmc_stop_destroy>;
-using Sampler = Owner<llmc_sampler, llmc_sampler_destroy>;
-// Must go before its session does.
-using Generator = Owner<llmc_generator, llmc_generator_destroy>;
-using StopStrings = Owner<llmc_stop, llmc_stop_destroy>;
 using Decoder = Owner<llmc_decoder, llmc_decoder_destroy>;
 
 inline Result<Context> createContext(const llmc_context_options *options = nullptr) {
@@ -159,50 +154,6 @@ inline Result<void> truncate(const Sequence &sequence, uint32_t length) {
   if (llmc_sequence_truncate(sequence.get(), length, &error.raw))
     return error;
   return {};
-}
-
-inline Result<Sampler> createSampler(const Context &context, uint32_t vocabulary,
-                                     const llmc_sampler_options *options = nullptr) {
-  Error error;
-  llmc_sampler *sampler = nullptr;
-  if (llmc_sampler_create(context.get(), vocabulary, options, &sampler, &error.raw))
-    return error;
-  return Sampler(sampler);
-}
-
-inline Result<Generator> createGenerator(const Session &session, const Sequence &sequence,
-                                         const llmc_generator_options *options = nullptr) {
-  Error error;
-  llmc_generator *generator = nullptr;
-  if (llmc_generator_create(session.get(), sequence.get(), options, &generator, &error.raw))
-    return error;
-  return Generator(generator);
-}
-
-inline Result<void> prompt(const Generator &generator, const int32_t *tokens, uint32_t count) {
-  Error error;
-  if (llmc_generator_prompt(generator.get(), tokens, count, &error.raw))
-    return error;
-  return {};
-}
-
-// The next tokens, at most `most` (0: no limit).
-inline Result<llmc_generated> next(const Generator &generator, uint32_t most = 0) {
-  Error error;
-  llmc_generated generated{};
-  generated.struct_size = sizeof generated;
-  if (llmc_generator_next(generator.get(), most, &generated, &error.raw))
-    return error;
-  return generated;
-}
-
-inline Result<StopStrings> createStopStrings(const Context &context, const char *const *strings,
-                                             uint32_t count) {
-  Error error;
-  llmc_stop *stop = nullptr;
-  if (llmc_stop_create(context.get(), strings, count, &stop, &error.raw))
-    return error;
-  return StopStrings(stop);
 }
 
 inline Result<Sampler> createSampler(const Context &context, uint32_t vocabulary,
