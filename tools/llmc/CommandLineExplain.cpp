@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of `llmc explain`.
 #include "tools/llmc/CommandLineExplain.h"
+#include <vector>
 
 namespace llmc::tool {
 namespace {
@@ -39,11 +40,24 @@ void declareExplainOptions(CLI::App &app, ExplainOptions &options) {
       ->capture_default_str();
   app.add_flag("--per-layer", options.perLayer, "each layer for itself instead of their sums");
   app.add_flag("--json", options.json, "all of it as JSON (schema 1), in bytes, FLOPs and seconds");
+  const std::vector<CLI::Option *> ofCompile = {
+      app.add_option("--quant", options.quant, "as for llmc compile, like those below")
+          ->type_name("FORMAT"),
+      app.add_option("--kv", options.kv, "format of keys and values")->type_name("FORMAT"),
+      app.add_option("--target", options.target, "what schedules are chosen for")
+          ->type_name("NAME"),
+      app.add_option("--max-seq", options.maxSequence, "longest sequence, in tokens")
+          ->type_name("N")
+          ->check(CLI::Range(int64_t(1), int64_t(1) << 24).description(""))};
   app.footer(
       "What a step costs op by op: FLOPs (a multiply-add is two), bytes by kind, what binds\n"
       "them on a machine, and exact memory. A config.json is enough: no weights are read.\n"
       "  llmc explain config.json --phase decode --depth 4096 --machine h200");
-  app.parse_complete_callback([&options, depth] { options.depthGiven = depth->count() > 0; });
+  app.parse_complete_callback([&options, depth, ofCompile] {
+    options.depthGiven = depth->count() > 0;
+    for (const CLI::Option *option : ofCompile)
+      options.compiles |= option->count() > 0;
+  });
 }
 
 } // namespace llmc::tool

@@ -7,6 +7,11 @@
 namespace llmc::tool {
 
 Status explainArtifact(const ExplainOptions &options) {
+  if (options.compiles)
+    return errorAt(
+        options.path, "",
+        "found a compiled model with --quant, --kv, --target or --max-seq, expected none "
+        "of them: they were chosen when it was compiled");
   ModelOptions file;
   file.path = options.path;
   Result<LoadedModel> loaded = loadModel(file, nullptr);

@@ -21,6 +21,12 @@ struct ExplainOptions {
   std::string machine = "zen4-2";
   bool perLayer = false; // every layer's rows instead of their sums
   bool json = false;
+  // As for llmc compile; a model.so has them behind it. compiles: one of them was given.
+  std::string quant = "keep";
+  std::string kv;
+  std::string target = "cpu:native";
+  int64_t maxSequence = 0;
+  bool compiles = false;
 };
 
 // New tokens of a sequence in a verify step, as the graph is planned for.

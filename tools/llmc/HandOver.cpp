@@ -24,11 +24,12 @@ std::string ownFolder() {
   return own.substr(0, own.rfind('/') + 1);
 }
 
-// Whether a compiled model is among the arguments (or nothing, which is an error without help).
+// Whether a compiled model is among the arguments, or a wish for help, or nothing.
 bool namesArtefact(int argc, char *const *argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument.size() > 3 && argument.substr(argument.size() - 3) == ".so")
+    const bool isArtefact = argument.size() > 3 && argument.substr(argument.size() - 3) == ".so";
+    if (isArtefact || argument == "--help" || argument == "-h")
       return true;
   }
   return argc < 3;

@@ -52,7 +52,7 @@ TEST(CommandLine, WrongUsageIsTwoWithOneLineThatNamesTheMistake) {
 }
 
 TEST(CommandLine, HelpFitsAScreenAndHasAnExample) {
-  for (const char *command : {"run", "eval", "bench", "inspect", "import"}) {
+  for (const char *command : {"run", "eval", "bench", "explain", "inspect", "import"}) {
     const Outcome outcome = llmc({command, "--help"});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_TRUE(contains(outcome.out, std::string("\n  llmc ") + command + " ")) << outcome.out;
@@ -70,7 +70,7 @@ TEST(CommandLine, HelpFitsAScreenAndHasAnExample) {
 TEST(CommandLine, HelpListsAllCommands) {
   const Outcome outcome = llmc({"--help"});
   EXPECT_EQ(outcome.code, 0);
-  for (const char *command : {"compile", "run", "bench", "inspect", "import", "compare"})
+  for (const char *command : {"compile", "run", "bench", "explain", "inspect", "import", "compare"})
     EXPECT_TRUE(contains(outcome.out, std::string("\n  ") + command + " ")) << command;
   EXPECT_EQ(llmc({"--version"}).out.rfind("llmc ", 0), 0u);
 }

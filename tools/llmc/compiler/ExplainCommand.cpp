@@ -16,11 +16,6 @@ namespace {
 
 using namespace llmc;
 
-struct Request {
-  tool::ExplainOptions options;
-  CompileRequest compile;
-};
-
 Result<artifact::Tables> tablesOf(mlir::MLIRContext &context, const CompileRequest &request) {
   Result<mlir::OwningOpRef<mlir::ModuleOp>> module = buildUpTo(context, request, "memory");
   if (!module)
@@ -54,33 +49,31 @@ Result<tool::ExplainedModel> explainedModel(const CompileRequest &request) {
   return model;
 }
 
-Status run(const Request &request) {
-  Result<tool::ExplainedModel> model = explainedModel(request.compile);
-  if (!model)
-    return model.takeError();
-  return tool::explain(*model, request.options);
+CompileRequest compileRequestOf(const tool::ExplainOptions &options) {
+  CompileRequest request;
+  request.input = options.path;
+  request.pipeline.quant = options.quant;
+  request.pipeline.kv = options.kv;
+  request.pipeline.target = options.target;
+  request.maxSequence = options.maxSequence;
+  return request;
 }
 
-/// The options of llmc compile that change what a step costs.
-void declareCompileOptions(CLI::App &command, CompileRequest &request) {
-  command.add_option("--quant", request.pipeline.quant, "as for llmc compile, not for a model.so")
-      ->capture_default_str();
-  command.add_option("--kv", request.pipeline.kv, "the same");
-  command.add_option("--target", request.pipeline.target, "the same")->capture_default_str();
-  command.add_option("--max-seq", request.maxSequence, "longest sequence, in tokens, the same")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 24).description(""));
+Status run(const tool::ExplainOptions &options) {
+  Result<tool::ExplainedModel> model = explainedModel(compileRequestOf(options));
+  if (!model)
+    return model.takeError();
+  return tool::explain(*model, options);
 }
 
 } // namespace
 
 void llmc::addExplainCommand(CLI::App &app, int &status) {
-  auto request = std::make_shared<Request>();
+  auto options = std::make_shared<tool::ExplainOptions>();
   CLI::App *command = app.add_subcommand("explain", "Say what each step of a model costs");
-  tool::declareExplainOptions(*command, request->options);
-  declareCompileOptions(*command, request->compile);
-  command->final_callback([request, &status] {
-    request->compile.input = request->options.path;
-    Status ran = run(*request);
+  tool::declareExplainOptions(*command, *options);
+  command->final_callback([options, &status] {
+    Status ran = run(*options);
     if (!ran)
       std::fprintf(stderr, "%s\n", ran.error().str().c_str());
     status = ran ? 0 : 1;
