@@ -7,7 +7,7 @@
  *
  * Variants, by macro: DEMO_DELAY (kernels dawdle at random), DEMO_FAULT_OVERLAP and
  * DEMO_FAULT_DEPENDENCY (planted races), DEMO_QUERY, DEMO_VERSION, DEMO_ANY_VERSION, DEMO_WEAK_CPU,
- * DEMO_SEPARATE, DEMO_SEAL.
+ * DEMO_SEPARATE, DEMO_SEAL, DEMO_TOKENIZER (a file with the numbers of its tables).
  */
 #include "llmc/seal.h"
 #include "runtime/executor/Executor.h"
@@ -329,6 +329,12 @@ static const llmc_level levels[] = {{"x86-64", "generic", 0, kernels},
 static const int32_t eos[] = {39};
 static const char manifest[] = "{\"model\": \"demo\"}";
 
+#ifdef DEMO_TOKENIZER
+static const _Alignas(8) unsigned char tokenizer[] = {
+#include DEMO_TOKENIZER
+};
+#endif
+
 #define DEMO_HASH 0x64656d6f77656967u
 
 static const struct {
@@ -367,6 +373,10 @@ static const struct {
                 LLMC_WEIGHT_ALIGNMENT *
                     ((sizeof(llmc_artifact) + LLMC_WEIGHT_ALIGNMENT - 1) / LLMC_WEIGHT_ALIGNMENT) -
                 offsetof(llmc_artifact, weights_delta),
+#endif
+#ifdef DEMO_TOKENIZER
+            .tokenizer = tokenizer,
+            .tokenizer_bytes = sizeof tokenizer,
 #endif
             .cpu_features = CPU_FEATURES,
             .run_bytes = llmc_executor_run_bytes,
