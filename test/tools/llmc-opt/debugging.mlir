@@ -9,7 +9,7 @@
 
 // CHANGE: IR Dump After {{.*}}llmc-form-regions
 // REMARK: llmc-fuse-residual-add | Category:llmc-fuse-residual-add:o
-// PIPELINE: llmc-set-kv-layout{element=f32 layout=head_major}
+// PIPELINE: llmc-set-kv-layout{element=auto layout=head_major}
 // PIPELINE: llmc-fuse-norm-into-linear
 // PIPELINE: cse
 // PIPELINE: llmc-verify-contract{stage=graph}
