@@ -3,7 +3,6 @@
 // The frame of a kernel's function (operands, loop over programs), and how tiles become vectors.
 #include "passes/codegen/cpu/KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -79,14 +78,6 @@ LogicalResult KernelLowering::lowerTileOp(Operation *op) {
       .Case([&](DotOp dot) { return lowerDot(dot); })
       .Case([&](Dot4Op dot) { return lowerDot4(dot), success(); })
       .Default([&](Operation *other) { return lowerByCloning(other); });
-}
-
-/// Maths functions that become instructions, or polynomials whose error is known.
-bool KernelLowering::hasLowering(Operation *op) const {
-  return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp,
-             math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
-             math::TruncOp, math::CopySignOp, scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp,
-             scf::YieldOp>(op);
 }
 
 Type KernelLowering::tileType(int64_t width, Type element) { return vectorOf(width, element); }

@@ -11,8 +11,7 @@ namespace llmc::cpu {
 class KernelLowering : public KernelWalk {
 public:
   KernelLowering(tile::KernelOp kernel, const CpuLevel &level)
-      : KernelWalk(kernel, mlir::OpBuilder(kernel), "a CPU", "passes/codegen/cpu/README.md"),
-        level(level) {}
+      : KernelWalk(kernel, mlir::OpBuilder(kernel), "a CPU"), level(level) {}
 
   /// Emits the function beside the kernel. On failure the error is reported and the function
   /// erased.
@@ -31,7 +30,6 @@ private:
   void loadOperands(mlir::Block *entry);
   void openProgramLoop(mlir::Block *entry);
   mlir::LogicalResult lowerTileOp(mlir::Operation *op) override;
-  bool hasLowering(mlir::Operation *op) const override;
   mlir::Type tileType(int64_t width, mlir::Type element) override;
   mlir::FailureOr<mlir::Attribute> tileConstant(mlir::arith::ConstantOp op,
                                                 mlir::Type type) override;

@@ -2,6 +2,7 @@
 //
 // Structured control flow and element-wise ops: the same op, on what stands for tiles.
 #include "passes/codegen/llvm/KernelWalk.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -41,6 +42,18 @@ LogicalResult KernelWalk::lower(Operation *op) {
       });
 }
 
+/// Maths functions that every target has as instructions rounded to nearest, or the polynomials of
+/// LowerToLLVM.cpp, whose error is known.
+static bool isKnownMath(Operation *op) {
+  return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp,
+             math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+             math::TruncOp, math::CopySignOp>(op);
+}
+
+static bool isStructure(Operation *op) {
+  return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op);
+}
+
 static bool isStored16(Type type) {
   return getElementTypeOrSelf(type).isBF16() || getElementTypeOrSelf(type).isF16();
 }
@@ -49,7 +62,7 @@ static bool isStored16(Type type) {
 /// machine.
 static bool computesIn16(Operation *op) {
   bool moves =
-      isa<scf::SCFDialect>(op->getDialect()) ||
+      isStructure(op) ||
       isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SelectOp, arith::ConstantOp>(op);
   return !moves && (llvm::any_of(op->getOperandTypes(), isStored16) ||
                     llvm::any_of(op->getResultTypes(), isStored16));
@@ -64,10 +77,9 @@ static bool hasFastMath(Operation *op) {
 LogicalResult KernelWalk::lowerByCloning(Operation *op) {
   bool arithmetic =
       isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::RemFOp>(op);
-  if (!arithmetic && !hasLowering(op))
+  if (!arithmetic && !isKnownMath(op) && !isStructure(op))
     return refuse(op) << "no instruction or polynomial stands for it, expected tile, arith, scf or "
-                         "one of the maths ops in "
-                      << rules;
+                         "one of the maths ops in passes/codegen/llvm/README.md";
   if (hasFastMath(op))
     return refuse(op) << "found fastmath flags, expected none: they would let the same sum give "
                          "other bits elsewhere";

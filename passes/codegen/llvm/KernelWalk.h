@@ -21,19 +21,15 @@ public:
   using Values = llvm::SmallVector<mlir::Value>;
 
 protected:
-  /// `builder` stands where the function goes. For errors: `machine`, as in "a CPU", and `rules`,
-  /// the README that lists what has a lowering.
-  KernelWalk(tile::KernelOp kernel, mlir::OpBuilder builder, llvm::StringRef machine,
-             llvm::StringRef rules)
-      : kernel(kernel), builder(builder), loc(kernel.getLoc()), machine(machine), rules(rules) {}
+  /// `builder` stands where the function goes; `machine` is for errors, as in "a CPU".
+  KernelWalk(tile::KernelOp kernel, mlir::OpBuilder builder, llvm::StringRef machine)
+      : kernel(kernel), builder(builder), loc(kernel.getLoc()), machine(machine) {}
   virtual ~KernelWalk() = default;
 
   //===--- What a target says ---------------------------------------------------------------===//
 
   /// Loads, stores, and ops on whole tiles; lowerByCloning() refuses the others.
   virtual mlir::LogicalResult lowerTileOp(mlir::Operation *op) = 0;
-  /// Whether an op of math or scf becomes instructions, or a polynomial whose error is known.
-  virtual bool hasLowering(mlir::Operation *op) const = 0;
   /// What stands for a tile of rank 1.
   virtual mlir::Type tileType(int64_t width, mlir::Type element) = 0;
   /// The value of a constant tile as one of `type`, what stands for it. Errors are reported.
@@ -91,7 +87,7 @@ protected:
 private:
   mlir::Value addressOf(tile::ViewType view, mlir::Value base, mlir::ValueRange indices);
 
-  llvm::StringRef machine, rules;
+  llvm::StringRef machine;
 };
 
 /// Elements from one line of the dot's matrix to the next.

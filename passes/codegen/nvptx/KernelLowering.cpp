@@ -3,8 +3,6 @@
 // The frame of a kernel (parameters, its place in the grid), and how tiles lie in lanes.
 #include "passes/codegen/nvptx/KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -72,13 +70,6 @@ LogicalResult KernelLowering::lowerTileOp(Operation *op) {
       .Case([&](DotOp dot) { return lowerDot(dot); })
       .Case([&](Dot4Op dot) { return lowerDot4(dot); })
       .Default([&](Operation *other) { return lowerByCloning(other); });
-}
-
-/// Maths functions that become instructions rounded to nearest, or the polynomials of
-/// passes/codegen/llvm.
-bool KernelLowering::hasLowering(Operation *op) const {
-  return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::SqrtOp, math::RsqrtOp, math::FmaOp,
-             math::AbsFOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 Type KernelLowering::tileType(int64_t width, Type element) {

@@ -16,7 +16,7 @@ public:
 
   /// `builder` stands where the function goes.
   KernelLowering(tile::KernelOp kernel, mlir::OpBuilder builder)
-      : KernelWalk(kernel, builder, "an NVIDIA GPU", "passes/codegen/nvptx/README.md") {}
+      : KernelWalk(kernel, builder, "an NVIDIA GPU") {}
 
   /// On failure the error is reported and the function erased.
   mlir::FailureOr<mlir::LLVM::LLVMFuncOp> run();
@@ -32,7 +32,6 @@ private:
   mlir::LLVM::LLVMFuncOp createFunction();
   void findProgram(mlir::Value first);
   mlir::LogicalResult lowerTileOp(mlir::Operation *op) override;
-  bool hasLowering(mlir::Operation *op) const override;
   mlir::Type tileType(int64_t width, mlir::Type element) override;
   mlir::FailureOr<mlir::Attribute> tileConstant(mlir::arith::ConstantOp op,
                                                 mlir::Type type) override;
