@@ -3,36 +3,51 @@
 // Takes a row of the op table down the road: graph and schedule stage, the reference's values of
 // each region, tile and memory stage, tables and packed weights, PTX.
 #include "test/e2e/optable/CompiledCase.h"
+#include "dialects/llm/WeightFormat.h"
 #include "dialects/llm/reference/Interpreter.h"
 #include "dialects/tile/TileDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Pipeline.h"
+#include "passes/ViewOf.h"
 #include "passes/codegen/artifact/Pack.h"
 #include "passes/codegen/artifact/ReadTables.h"
 #include "passes/codegen/nvptx/EmitPtx.h"
 #include "passes/codegen/nvptx/Passes.h"
+#include <algorithm>
 #include <cmath>
+#include <memory>
 
 using namespace mlir;
 
 namespace llmc::test {
 namespace {
 
-/// Numbers by name and place: norms lie around 1, linears are scaled so that results do.
-class HashedWeights : public model::WeightSource {
+/// A tensor for each weight of a module, of the same name.
+class ModuleWeights : public model::WeightSource {
 public:
-  explicit HashedWeights(ModuleOp module) {
+  explicit ModuleWeights(ModuleOp module) {
     for (auto weight : module.getOps<llm::WeightOp>()) {
       std::string name = weight.getSymName().str();
       ArrayRef<int64_t> shape = weight.getType().getShape();
       tensors[name] = {name, {shape.begin(), shape.end()}, model::ElementType::F32, "op table"};
+      formats[name] = llm::formatOf(weight.getType().getElementType());
     }
   }
   const model::TensorInfo *find(std::string_view name) const override {
     auto found = tensors.find(std::string(name));
     return found == tensors.end() ? nullptr : &found->second;
   }
+
+protected:
+  std::map<std::string, model::TensorInfo> tensors;
+  std::map<std::string, model::Format> formats; ///< that the module wants
+};
+
+/// Numbers by name and place: norms lie around 1, linears are scaled so that results do.
+class HashedWeights : public ModuleWeights {
+public:
+  using ModuleWeights::ModuleWeights;
   Status readRows(std::string_view name, int64_t firstRow, int64_t numRows,
                   float *out) const override {
     const model::TensorInfo &info = tensors.at(std::string(name));
@@ -48,9 +63,67 @@ public:
     }
     return {};
   }
+};
+
+/// Codes that are 0 or the greatest there is, stored in groups where a stored type has the format.
+/// Floats are -1 and 1 in the same patterns; 0 and 255 where they become 8 bits with a minimum.
+class ExtremeWeights : public ModuleWeights {
+public:
+  explicit ExtremeWeights(ModuleOp module) : ModuleWeights(module) {
+    for (auto type : {model::ElementType::Q8_0, model::ElementType::Q4_0, model::ElementType::Q4_1})
+      for (auto &[name, info] : tensors)
+        if (formats[name].groups && formats[name].groups == model::groupFormat(type))
+          info.elementType = type;
+  }
+  Status readRows(std::string_view name, int64_t firstRow, int64_t numRows,
+                  float *out) const override {
+    const model::TensorInfo &info = tensors.at(std::string(name));
+    if (auto format = model::groupFormat(info.elementType))
+      return readValues(name, firstRow, numRows, *format, out);
+    bool isNorm = name.find("norm") != std::string_view::npos;
+    bool becomesBytes = formats.at(std::string(name)).groups.has_value();
+    for (int64_t i = 0; i < numRows * info.columns(); ++i) {
+      bool most = isMost(firstRow + i / info.columns(), i % info.columns());
+      out[i] = isNorm ? 1.0f : becomesBytes ? (most ? 255.0f : 0.0f) : (most ? 1.0f : -1.0f);
+    }
+    return {};
+  }
+  Status readGroups(std::string_view name, int64_t firstRow, int64_t numRows,
+                    model::GroupRows out) const override {
+    const model::TensorInfo &info = tensors.at(std::string(name));
+    int64_t count = numRows * info.columns();
+    auto most = uint8_t((1 << model::groupFormat(info.elementType)->bits) - 1);
+    for (int64_t i = 0; i < count; ++i)
+      out.codes[i] = isMost(firstRow + i / info.columns(), i % info.columns()) ? most : 0;
+    std::fill_n(out.scales, count / model::groupSize, model::toHalf(0.0625f));
+    if (out.minimums)
+      std::fill_n(out.minimums, count / model::groupSize, model::toHalf(-0.5f));
+    return {};
+  }
 
 private:
-  std::map<std::string, model::TensorInfo> tensors;
+  Status readValues(std::string_view name, int64_t firstRow, int64_t numRows,
+                    model::GroupFormat format, float *out) const {
+    int64_t count = numRows * find(name)->columns(), groups = count / model::groupSize;
+    std::vector<uint8_t> codes(static_cast<size_t>(count));
+    std::vector<uint16_t> scales(static_cast<size_t>(groups)), minimums(scales);
+    model::GroupRows rows = {codes.data(), scales.data(),
+                             format.hasMinimum ? minimums.data() : nullptr};
+    Status status = readGroups(name, firstRow, numRows, rows);
+    model::dequantizeRow(rows, count, format, out);
+    return status;
+  }
+  /// All, none, every second column, pairs, fours, halves of a group: in turn from row to row.
+  static bool isMost(int64_t row, int64_t column) {
+    switch (row % 6) {
+    case 0:
+      return true;
+    case 1:
+      return false;
+    default:
+      return column >> (row % 6 == 5 ? 4 : row % 6 - 2) & 1;
+    }
+  }
 };
 
 class VectorSink : public artifact::ByteSink {
@@ -74,9 +147,10 @@ private:
 
 bool runStages(ModuleOp module, const OpCase &row, StringRef from, StringRef to) {
   PipelineOptions options;
-  options.target = "cpu:x86-64-v3";
+  options.target = row.target;
   options.fuseNorm = row.fuseNorm;
   options.schedule = row.schedule;
+  options.kv = row.kv;
   PassManager passes(module.getContext());
   addStages(passes, from, to, options);
   return succeeded(passes.run(module));
@@ -114,6 +188,8 @@ bool evaluateRegions(ModuleOp module, const model::WeightSource &weights, Compil
     Value written = *llvm::find_if(
         region.getResults(), [](Value value) { return isa<RankedTensorType>(value.getType()); });
     result.expected.push_back(environment.find(written)->second);
+    result.inGroups.push_back(
+        isa<llm::GroupType>(cast<RankedTensorType>(written.getType()).getElementType()));
     result.names.push_back(region.getName().str());
   }
   return true;
@@ -128,9 +204,11 @@ OwningOpRef<ModuleOp> kernelsOf(ModuleOp module) {
   return kernels;
 }
 
-bool lowerKernels(ModuleOp module, CompiledCase &result) {
+bool lowerKernels(ModuleOp module, bool toPtx, CompiledCase &result) {
   OwningOpRef<ModuleOp> kernels = kernelsOf(module);
   llvm::raw_string_ostream(result.tileKernels) << *kernels;
+  if (!toPtx)
+    return true;
   PassManager passes(module.getContext());
   passes.addPass(nvptx::createLowerTileToNVPTXPass());
   if (failed(passes.run(*kernels)))
@@ -144,6 +222,11 @@ bool lowerKernels(ModuleOp module, CompiledCase &result) {
 
 } // namespace
 
+size_t CompiledCase::writtenElements(size_t index) const {
+  const reference::Tensor &tensor = expected[index];
+  return size_t(tensor.lines * (inGroups[index] ? quantizedWords(tensor.width) : tensor.width));
+}
+
 CompiledCase compileCase(const OpCase &row, std::string &error) {
   MLIRContext context;
   context.loadDialect<llm::LLMDialect, func::FuncDialect>();
@@ -155,14 +238,19 @@ CompiledCase compileCase(const OpCase &row, std::string &error) {
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(row.module, &context, row.name);
   if (!module)
     return result;
-  HashedWeights weights(*module);
+  std::unique_ptr<model::WeightSource> source;
+  if (row.weights == CaseWeights::Extremes)
+    source = std::make_unique<ExtremeWeights>(*module);
+  else
+    source = std::make_unique<HashedWeights>(*module);
+  const model::WeightSource &weights = *source;
   result.step = makeStep(row);
   if (!runStages(*module, row, "import", "schedule") ||
       !evaluateRegions(*module, weights, result, error) ||
       !runStages(*module, row, "schedule", "memory"))
     return result;
   FailureOr<artifact::Tables> tables = artifact::readTables(*module);
-  if (failed(tables) || !lowerKernels(*module, result))
+  if (failed(tables) || !lowerKernels(*module, row.onPtx, result))
     return result;
   result.tables = std::move(*tables);
   VectorSink sink(result.weights);

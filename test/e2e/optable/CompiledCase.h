@@ -15,12 +15,15 @@ struct CompiledCase {
   artifact::Tables tables;
   std::vector<float> weights; ///< packed
   std::string tileKernels;    ///< the block programs as text: the same for all targets
-  std::string ptx;            ///< of the same block programs
+  std::string ptx;            ///< of the same block programs; empty where the row has none
   reference::Step step;
   std::vector<reference::Tensor> expected; ///< one for each command
+  std::vector<bool> inGroups;              ///< whether that is a quantised row
   std::vector<std::string> names;          ///< of the commands, for messages
 
   const artifact::Graph &graph() const { return tables.graphs.front(); }
+  /// 32-bit elements that command `index` writes; of a quantised row also scales and sums.
+  size_t writtenElements(size_t index) const;
 };
 
 /// Empty, and the reason in `error`, where a stage refuses.

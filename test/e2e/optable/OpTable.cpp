@@ -116,6 +116,7 @@ struct Group {
   int64_t rows =
       5; // so that rows and outputs (3) are both more than one row tile and no multiple of it
   const char *symbols = "";
+  std::string kv = "auto";
 };
 
 OpCase makeCase(const Group &group, Shape shape) {
@@ -126,6 +127,7 @@ OpCase makeCase(const Group &group, Shape shape) {
   row.graph = group.graph;
   row.fuseNorm = group.fuseNorm;
   row.schedule = group.schedule;
+  row.kv = group.kv;
   row.rows = group.rows;
   row.outputs = (group.rows + 1) / 2;
   row.vocabulary = shape.v;
@@ -158,12 +160,14 @@ std::vector<OpCase> opTable() {
   for (const Group &group : groups)
     for (Shape shape : shapes)
       table.push_back(makeCase(group, shape));
-  for (int64_t rows : {5, 70}) { // one chunk of keys, and two
-    Group attention = {"attention_" + number(rows), kAttention};
-    attention.symbols = kAttentionSymbols;
-    attention.rows = rows;
-    table.push_back(makeCase(attention, {33, 1, 64}));
-  }
+  for (int64_t rows : {5, 70}) // one chunk of keys, and two
+    for (std::string kv : {"f32", "bf16"}) {
+      Group attention = {"attention_" + number(rows) + "_" + kv, kAttention};
+      attention.symbols = kAttentionSymbols;
+      attention.rows = rows;
+      attention.kv = kv;
+      table.push_back(makeCase(attention, {33, 1, 64}));
+    }
   return table;
 }
 

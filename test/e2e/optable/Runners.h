@@ -26,7 +26,8 @@ public:
   virtual bool run(const llmc_command &command, CaseMemory &memory, std::string &error) = 0;
 };
 
-std::unique_ptr<Runner> cpuRunner(const CompiledCase &compiled);
+std::unique_ptr<Runner> cpuRunner(const CompiledCase &compiled,
+                                  const std::string &level = "native");
 /// Runs `ptx`, which is the case's own or a mutation of it.
 std::unique_ptr<Runner> ptxRunner(const CompiledCase &compiled, const std::string &ptx);
 
@@ -38,7 +39,7 @@ struct Judgement {
 };
 
 /// Runs every command on inputs from the reference and compares what it wrote with what the
-/// reference gives. Caches alone are the runner's own.
+/// reference gives. Caches alone are the runner's own, and scales of rows in groups.
 Judgement judge(const CompiledCase &compiled, Runner &runner, double bound);
 
 } // namespace llmc::test

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of the op table whose weights are kept in groups or in 16-bit floats, and whose rows are
+// rounded where groups multiply them. Letters as in OpTable.cpp, and formats: $E of linears, $Y of
+// `down`, $T of the embedding, $H of the head.
+#include "test/e2e/optable/OpTable.h"
+#include <algorithm>
+
+namespace llmc::test {
+namespace {
+
+constexpr const char *kInt4 = "!llm.group<bits = 4>";
+constexpr const char *kInt4Minimum = "!llm.group<bits = 4, minimum = true>";
+constexpr const char *kInt8 = "!llm.group<bits = 8>";
+constexpr const char *kInt8Minimum = "!llm.group<bits = 8, minimum = true>";
+
+constexpr const char *kHead = R"(
+!cache = !llm.kv_cache<heads = 1, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>
+module attributes {llm.chunk_bytes = 0 : i64, // where no cache says otherwise
+                   llm.limits = {hidden = $D : i64, vocabulary = $V : i64, layers = 1 : i64, max_positions = 64 : i64,
+                                 max_sequences = 4 : i64, eos = array<i32: 0>}} {
+llm.weight @embed : !llm.weight<$Vx$Dx$T> from ["embed"]
+llm.weight @norm : !llm.weight<$Dxf32> from ["norm"]
+llm.weight @final_norm : !llm.weight<$Dxf32> from ["final_norm"]
+$L
+$S
+func.func @graph(%step: !llm.step) -> tensor<?x$Vxf32, #llm.per<output>> attributes {llm.graph = "$G"} {
+  %x = llm.embed %step, @embed : tensor<?x$Dxf32>
+)";
+
+constexpr const char *kTail = R"(
+  %o = llm.gather_rows %y, %step : tensor<?x$Dxf32> -> tensor<?x$Dxf32, #llm.per<output>>
+  %f = llm.rms_norm %o, @final_norm {eps = 1.0e-05 : f32} : tensor<?x$Dxf32, #llm.per<output>>
+  %l = llm.lm_head %f, @lm_head : tensor<?x$Dxf32, #llm.per<output>> -> tensor<?x$Vxf32, #llm.per<output>>
+  return %l : tensor<?x$Vxf32, #llm.per<output>>
+}
+}
+)";
+
+/// Ops of a case and the weights that they name.
+struct Body {
+  const char *ops, *symbols;
+};
+
+/// Norm and rounding, linear with bias, residual sum.
+constexpr Body kLinear = {R"(
+  %n = llm.rms_norm %x, @norm {eps = 1.0e-05 : f32} : tensor<?x$Dxf32>
+  %p = llm.linear %n, @o bias @o_bias : tensor<?x$Dxf32> -> tensor<?x$Dxf32>
+  %y = llm.add %x, %p : tensor<?x$Dxf32>
+)",
+                          R"(
+llm.weight @o : !llm.weight<$Dx$Dx$E> from ["o"]
+llm.weight @o_bias : !llm.weight<$Dxf32> from ["o_bias"]
+)"};
+
+/// Gate and up of one rounded row, with their activation; down.
+constexpr Body kMLP = {R"(
+  %n = llm.rms_norm %x, @norm {eps = 1.0e-05 : f32} : tensor<?x$Dxf32>
+  %g = llm.linear %n, @gate bias @gate_bias : tensor<?x$Dxf32> -> tensor<?x$Fxf32>
+  %u = llm.linear %n, @up bias @up_bias : tensor<?x$Dxf32> -> tensor<?x$Fxf32>
+  %h = llm.activate $A %g, %u : tensor<?x$Fxf32>
+  %y = llm.linear %h, @down : tensor<?x$Fxf32> -> tensor<?x$Dxf32>
+)",
+                       R"(
+llm.weight @gate : !llm.weight<$Fx$Dx$E> from ["gate"]
+llm.weight @up : !llm.weight<$Fx$Dx$E> from ["up"]
+llm.weight @gate_bias : !llm.weight<$Fxf32> from ["gate_bias"]
+llm.weight @up_bias : !llm.weight<$Fxf32> from ["up_bias"]
+llm.weight @down : !llm.weight<$Dx$Fx$Y> from ["down"]
+)"};
+
+/// Stacked q, k and v, 48 outputs; 4 query heads on one of width 8.
+constexpr Body kAttention = {R"(
+  %q = llm.linear %x, @q : tensor<?x$Dxf32> -> tensor<?x32xf32>
+  %k = llm.linear %x, @k : tensor<?x$Dxf32> -> tensor<?x8xf32>
+  %v = llm.linear %x, @v : tensor<?x$Dxf32> -> tensor<?x8xf32>
+  %qr = llm.rope %q, %step, @rope {heads = 4 : i64} : tensor<?x32xf32>
+  %kr = llm.rope %k, %step, @rope {heads = 1 : i64} : tensor<?x8xf32>
+  %c = llm.kv_append @kv, %kr, %v, %step : tensor<?x8xf32>, tensor<?x8xf32> -> !cache
+  %view = llm.kv_view %c, %step : !llm.kv_view<!cache>
+  %a = llm.attention %qr, %view {heads = 4 : i64, scale = 0.7 : f32} : tensor<?x32xf32>, !llm.kv_view<!cache> -> tensor<?x32xf32>
+  %y = llm.linear %a, @attention_o : tensor<?x32xf32> -> tensor<?x$Dxf32>
+)",
+                             R"(
+llm.weight @q : !llm.weight<32x$Dx$E> from ["q"]
+llm.weight @k : !llm.weight<8x$Dx$E> from ["k"]
+llm.weight @v : !llm.weight<8x$Dx$E> from ["v"]
+llm.weight @attention_o : !llm.weight<$Dx32x$E> from ["attention_o"]
+llm.weight @rope : !llm.weight<128x8xf32> computed <frequencies = [1.0, 0.25, 0.0625, 0.01], magnitude = 1.0 : f32>
+llm.cache @kv : !cache
+)"};
+
+/// Activated products and sums whose readers are linears of groups.
+constexpr Body kElements = {R"(
+  %a = llm.activate $A %x, %x : tensor<?x$Dxf32>
+  %p = llm.linear %a, @o : tensor<?x$Dxf32> -> tensor<?x$Dxf32>
+  %s = llm.add %x, %p : tensor<?x$Dxf32>
+  %y = llm.linear %s, @o2 : tensor<?x$Dxf32> -> tensor<?x$Dxf32>
+)",
+                            R"(
+llm.weight @o : !llm.weight<$Dx$Dx$E> from ["o"]
+llm.weight @o2 : !llm.weight<$Dx$Dx$E> from ["o2"]
+)"};
+
+/// The embedding's rows as they are: of -1 and 1, codes are -127 and 127.
+constexpr Body kPlainLinear = {R"(
+  %y = llm.linear %x, @o : tensor<?x$Dxf32> -> tensor<?x$Dxf32>
+)",
+                               R"(
+llm.weight @o : !llm.weight<$Dx$Dx$E> from ["o"]
+)"};
+
+struct Settings {
+  std::string name;
+  Body body = kLinear;
+  std::string formats[3]; ///< of linears, embedding, head
+  int64_t d = 64, f = 96, v = 33, rows = 5;
+  std::string activation = "silu", graph = "prefill", fuseNorm = "cost", schedule = "";
+  bool tied = false;
+};
+
+OpCase makeCase(const Settings &settings) {
+  std::string text = std::string(kHead) + settings.body.ops + kTail;
+  auto number = [](int64_t value) { return std::to_string(value); };
+  // A width of 70 is no multiple of a group: what reads it keeps floats.
+  const std::string down = settings.f % 32 ? "f32" : settings.formats[0];
+  const std::pair<std::string, std::string> words[] = {
+      {"$S", settings.body.symbols}, // first: it has letters of its own
+      {"$L",
+       settings.tied ? "" : R"(llm.weight @lm_head : !llm.weight<$Vx$Dx$H> from ["lm_head"])"},
+      {", @lm_head", settings.tied ? ", @embed" : ", @lm_head"},
+      {"$D", number(settings.d)},
+      {"$F", number(settings.f)},
+      {"$V", number(settings.v)},
+      {"$A", settings.activation},
+      {"$G", settings.graph},
+      {"$E", settings.formats[0]},
+      {"$Y", down},
+      {"$T", settings.formats[1]},
+      {"$H", settings.formats[2]}};
+  for (const auto &[word, value] : words)
+    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += value.size())
+      text.replace(at, word.size(), value);
+  OpCase row;
+  row.name = settings.name;
+  row.module = text;
+  row.graph = settings.graph;
+  row.fuseNorm = settings.fuseNorm;
+  // A level's own lanes would sum norms in another order: the rest of its schedule changes no bit.
+  row.schedule = "lanes=32" + (settings.schedule.empty() ? "" : "," + settings.schedule);
+  row.rows = settings.rows;
+  row.outputs = (settings.rows + 1) / 2;
+  row.vocabulary = settings.v;
+  row.onPtx = false; // no math.roundeven there yet
+  return row;
+}
+
+struct Named {
+  const char *name, *format;
+};
+constexpr Named kFormats[] = {{"int4", kInt4},
+                              {"int4_minimum", kInt4Minimum},
+                              {"int8", kInt8},
+                              {"int8_minimum", kInt8Minimum}};
+
+} // namespace
+
+std::vector<OpCase> quantizedTable() {
+  std::vector<OpCase> table;
+  for (const Named &named : kFormats) {
+    auto add = [&](const std::string &kind, Settings settings) {
+      settings.name = kind + "_" + named.name;
+      std::fill_n(settings.formats, 3, named.format);
+      table.push_back(makeCase(settings));
+    };
+    add("linear", {"", kLinear, {}, 96, 0, 33, 5, "silu", "prefill", "never"});
+    add("gemv_split",
+        {"", kLinear, {}, 160, 0, 70, 1, "silu", "decode", "always", "linear:k_split=3"});
+    add("mlp", {"", kMLP, {}, 64, 160, 130, 5, "gelu_erf"});
+    add("mlp_odd_width", {"", kMLP, {}, 32, 70, 5, 3, "silu", "decode"});
+    add("attention", {"", kAttention, {}, 64, 0, 33, 7});
+    add("elements", {"", kElements, {}, 288, 0, 31, 2});
+    Settings tied = {"", kLinear, {}, 64, 0, 65, 4, "silu", "verify"};
+    tied.tied = true;
+    add("tied", tied);
+  }
+  // As a GGUF file mixes them, and the embedding in floats beside a head in groups.
+  table.push_back(makeCase({"mixed_minimum", kMLP, {kInt4Minimum, kInt8, kInt8}, 64, 96, 50, 6}));
+  table.push_back(makeCase({"mixed_floats", kMLP, {kInt4, "f32", kInt4}, 64, 96, 50, 6}));
+  return table;
+}
+
+std::vector<OpCase> rowCounts(int64_t most) {
+  std::vector<OpCase> table;
+  for (int64_t rows = 1; rows <= most; ++rows) {
+    Settings settings = {
+        "rows_" + std::to_string(rows), kMLP, {kInt4Minimum, kInt8, kInt8}, 32, 64, 40, rows};
+    settings.schedule = "linear:row_tile=4,linear:panels=2";
+    table.push_back(makeCase(settings));
+  }
+  return table;
+}
+
+std::vector<OpCase> extremesTable() {
+  std::vector<OpCase> table;
+  for (const auto &[name, format] : kFormats) {
+    Settings settings = {
+        std::string("extremes_") + name, kPlainLinear, {format, "f32", format}, 576, 0, 40, 12};
+    table.push_back(makeCase(settings));
+    table.back().weights = CaseWeights::Extremes;
+  }
+  return table;
+}
+
+} // namespace llmc::test
