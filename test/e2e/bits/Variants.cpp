@@ -15,7 +15,7 @@ namespace llmc::test {
 namespace {
 
 struct Variant {
-  std::string schedule, kvLayout = "head_major", fuseNorm = "cost", kv = "";
+  std::string schedule, kvLayout = "head_major", fuseNorm = "cost", kv = "auto";
   std::string text() const { return schedule + " " + kvLayout + " " + fuseNorm + " " + kv; }
 };
 
@@ -46,7 +46,7 @@ protected:
   /// Every variant gives the default's bits, through all graphs, on two threads. All with one format
   /// of the cache.
   void expectEqual(const std::string &model, size_t tokens, std::vector<Variant> variants,
-                   const std::string &kv = "") {
+                   const std::string &kv = "auto") {
     std::string error;
     for (Variant &variant : variants)
       variant.kv = kv;

@@ -18,6 +18,7 @@ Result<CompiledModel> compileModel(const ModelRequest &request) {
   compilation.pipeline.schedule = request.schedule;
   compilation.pipeline.target = request.target;
   compilation.pipeline.kv = request.kv;
+  compilation.pipeline.quant = request.quant;
   compilation.pipeline.kvLayout = request.kvLayout;
   compilation.pipeline.fuseNorm = request.fuseNorm;
   compilation.maxSequence = request.maxSequence;

@@ -20,7 +20,8 @@ struct ModelRequest {
   std::string name;
   std::string schedule; ///< forced fields, "linear:row_tile=4"
   std::string target = "cpu:native";
-  std::string kv; ///< as --kv
+  std::string kv = "auto"; ///< as --kv
+  std::string quant = "keep";
   std::string kvLayout = "head_major";
   std::string fuseNorm = "cost";
   int64_t maxSequence = 0;
