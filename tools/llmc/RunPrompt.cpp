@@ -104,6 +104,11 @@ Result<uint32_t> newTokensFor(const GivenPrompt &given, size_t promptTokens,
   const uint64_t wanted = options.maxNewTokens.value_or(usual);
   if (promptTokens <= info.max_positions && (wanted <= room || (mayBeFewer && room)))
     return static_cast<uint32_t>(std::min(wanted, room));
+  if (mayBeFewer)
+    return errorAt(given.where, "",
+                   formatted("found %zu prompt tokens, expected at most %u, so that one can follow; "
+                             "shorten the text or compile with a larger --max-seq",
+                             promptTokens, info.max_positions - 1));
   return errorAt(given.where, "",
                  formatted("found %zu prompt tokens and %llu new ones, expected at most %u in all; "
                            "lower --max-new-tokens or compile with a larger --max-seq",

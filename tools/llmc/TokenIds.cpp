@@ -59,10 +59,11 @@ Result<std::string> readSmallFile(const std::string &path, const char *what) {
     if (count < sizeof piece)
       break;
   }
+  const std::string name = path == "-" ? "standard input" : path;
   if (!file || ferror(file))
-    return errorAt(path, "", std::string("cannot be read: ") + strerror(errno));
+    return errorAt(name, "", std::string("cannot be read: ") + strerror(errno));
   if (text.size() > kLargestFile)
-    return errorAt(path, "",
+    return errorAt(name, "",
                    "found more than " + std::to_string(kLargestFile) + " bytes, expected " + what +
                        " of at most so many");
   return text;

@@ -166,7 +166,7 @@ TEST(Text, DefaultIsAsManyAsFit) {
 TEST(Text, WrongRequestsAreNamed) {
   const std::vector<std::pair<Arguments, const char *>> cases = {
       {{"--prompt", std::string(1000, 'a')},
-       "--prompt: error: found 1000 prompt tokens and 256 new ones, expected at most 1000 in all"},
+       "--prompt: error: found 1000 prompt tokens, expected at most 999, so that one can follow"},
       {{"--prompt", std::string(990, 'a'), "--max-new-tokens", "11"},
        "found 990 prompt tokens and 11 new ones"},
       {{"--prompt", "hello", "--stop", ""}, "--stop: error: stop strings: string 0"},
