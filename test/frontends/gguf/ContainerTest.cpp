@@ -122,6 +122,10 @@ TEST(Container, SaysWhatIsWrong) {
   file.tensors = {{"t", {31}, Q8_0Tensor, std::string(34, '\0')}};
   EXPECT_EQ(messageOf(file),
             "tensor 't': error: found rows of 31 values of type Q8_0, expected a multiple of 32");
+  // The product would wrap around to 0.
+  file.tensors = {{"t", {uint64_t(1) << 32, uint64_t(1) << 32}, F32Tensor, ""}};
+  EXPECT_EQ(messageOf(file), "tensor 't': error: found dimension 2 of 4294967296, expected 1 to "
+                             "65536 (a tensor has at most 281474976710656 values)");
   file.tensors = {{"t", {32}, F32Tensor, std::string(128, '\0'), 16}};
   EXPECT_EQ(messageOf(file), "tensor 't': error: found offset 16, expected a multiple of 32 "
                              "(general.alignment)");
