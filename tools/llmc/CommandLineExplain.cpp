@@ -6,7 +6,8 @@
 namespace llmc::tool {
 namespace {
 
-CLI::Option *declareTokens(CLI::App &app, const char *name, uint32_t &value, const char *about,
+template <typename Value>
+CLI::Option *declareTokens(CLI::App &app, const char *name, Value &value, const char *about,
                            uint32_t least) {
   constexpr uint32_t kMost = 1u << 24;
   return app.add_option(name, value, about)
@@ -30,10 +31,10 @@ void declareExplainOptions(CLI::App &app, ExplainOptions &options) {
   app.add_option("--phase", options.phase, "prefill, decode or verify alone (default: all)")
       ->type_name("PHASE")
       ->check(CLI::IsMember({"prefill", "decode", "verify"}).description(""));
-  declareTokens(app, "--prompt-len", options.promptLength, "new tokens of a sequence in prefill", 1)
-      ->capture_default_str();
-  CLI::Option *depth = declareTokens(app, "--depth", options.depth,
-                                     "tokens before the new ones (default: 1024, prefill 0)", 0);
+  declareTokens(app, "--prompt-len", options.promptLength,
+                "new tokens of a sequence in prefill (default: 256)", 1);
+  declareTokens(app, "--depth", options.depth,
+                "tokens before the new ones (default: 1024; prefill: 0)", 0);
   declareTokens(app, "--batch", options.batch, "sequences", 1)->capture_default_str();
   app.add_option("--machine", options.machine, machineNames())
       ->type_name("NAME")
@@ -53,8 +54,7 @@ void declareExplainOptions(CLI::App &app, ExplainOptions &options) {
       "What a step costs op by op: FLOPs (a multiply-add is two), bytes by kind, what binds\n"
       "them on a machine, and exact memory. A config.json is enough: no weights are read.\n"
       "  llmc explain config.json --phase decode --depth 4096 --machine h200");
-  app.parse_complete_callback([&options, depth, ofCompile] {
-    options.depthGiven = depth->count() > 0;
+  app.parse_complete_callback([&options, ofCompile] {
     for (const CLI::Option *option : ofCompile)
       options.compiles |= option->count() > 0;
   });

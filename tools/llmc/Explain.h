@@ -13,22 +13,22 @@ namespace llmc::tool {
 
 struct ExplainOptions {
   std::string path;
-  std::string phase;           // prefill, decode or verify; "": all of them
-  uint32_t promptLength = 256; // new tokens of a sequence in prefill
-  uint32_t depth = 1024; // tokens that a sequence holds before the step (prefill: 0 unless given)
-  bool depthGiven = false;
+  std::string phase;                    // prefill, decode or verify; "": all of them
+  std::optional<uint32_t> promptLength; // new tokens of a sequence in prefill
+  std::optional<uint32_t> depth;        // tokens that a sequence holds before the step
   uint32_t batch = 1;
   std::string machine = "zen4-2";
   bool perLayer = false; // every layer's rows instead of their sums
   bool json = false;
-  // As for llmc compile; a model.so has them behind it. compiles: one of them was given.
-  std::string quant = "keep";
-  std::string kv;
-  std::string target = "cpu:native";
+  // As for llmc compile, whose defaults hold where these are empty; a model.so has them behind it.
+  // compiles: one of them was given.
+  std::string quant, kv, target;
   int64_t maxSequence = 0;
   bool compiles = false;
 };
 
+// What the options mean where they are not given, in a model that is long enough.
+constexpr uint32_t kDefaultPrompt = 256, kDefaultDepth = 1024; // prefill: depth 0
 // New tokens of a sequence in a verify step, as the graph is planned for.
 constexpr uint32_t kVerifyTokens = 4;
 

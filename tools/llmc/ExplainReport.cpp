@@ -108,11 +108,15 @@ std::string shapeInWords(const Phase &phase) {
          std::to_string(shape.context - fresh);
 }
 
+std::string duration(double seconds) {
+  return seconds < 1e-6 ? formatted("%.0f ns", seconds * 1e9) : timeInWords(seconds);
+}
+
 void addCells(Table &table, const std::string &name, const std::string &kind, uint64_t regions,
               const OpCost &cost, const std::string &bound, double seconds) {
   table.add({name, kind, std::to_string(regions), count(cost.flops), count(cost.weightBytes),
              count(cost.activationBytes), count(cost.kvBytes), formatted("%.2f", cost.intensity()),
-             bound, timeInWords(seconds)});
+             bound, duration(seconds)});
 }
 
 void printPhase(const Phase &phase) {
@@ -247,15 +251,19 @@ Result<const Machine *> machineNamed(const std::string &name) {
 Result<llm::StepShape> stepOf(const ExplainOptions &options, const std::string &phase,
                               uint32_t maxPositions) {
   const bool isPrefill = phase == "prefill";
-  const int64_t fresh = isPrefill ? options.promptLength : phase == "verify" ? kVerifyTokens : 1;
-  int64_t depth = options.depthGiven ? options.depth : 0;
-  if (!options.depthGiven && !isPrefill) // the default, where the model is long enough
-    depth = std::max<int64_t>(0, std::min<int64_t>(options.depth, int64_t(maxPositions) - fresh));
+  const int64_t room = maxPositions, asked = options.depth.value_or(0);
+  int64_t fresh = phase == "verify" ? kVerifyTokens : 1;
+  if (isPrefill)
+    fresh = options.promptLength ? *options.promptLength
+                                 : std::clamp<int64_t>(room - asked, 1, kDefaultPrompt);
+  int64_t depth = asked;
+  if (!options.depth && !isPrefill)
+    depth = std::clamp<int64_t>(room - fresh, 0, kDefaultDepth);
   if (depth + fresh > int64_t(maxPositions))
-    return errorAt(isPrefill && !options.depthGiven ? "--prompt-len" : "--depth", "",
-                   "found " + std::to_string(depth) + " tokens before " + std::to_string(fresh) +
-                       " new ones in " + phase + ", expected at most " +
-                       std::to_string(maxPositions) + " in all, the model's positions");
+    return errorAt(options.depth ? "--depth" : "--prompt-len", "",
+                   "found " + std::to_string(depth) + " tokens and " + std::to_string(fresh) +
+                       " new in " + phase + ", expected at most " + std::to_string(maxPositions) +
+                       " in all, the model's positions");
   llm::StepShape shape;
   shape.sequences = options.batch;
   shape.rows = fresh * shape.sequences;

@@ -57,7 +57,6 @@ ExplainOptions decodeOf(uint32_t batch, uint32_t depth) {
   options.phase = "decode";
   options.batch = batch;
   options.depth = depth;
-  options.depthGiven = true;
   options.machine = "zen5-1"; // 34 GB/s, f32 222 GFLOP/s, int8 889
   return options;
 }
@@ -107,14 +106,14 @@ TEST(Explain, StepsOfThePhases) {
   EXPECT_EQ(step("decode").context, 600) << "the default depth where the model is long enough";
   EXPECT_EQ(step("verify").rows, 8);
   EXPECT_EQ(step("verify").outputs, 8);
-  options.depth = 300, options.depthGiven = true;
+  options.depth = 300;
   EXPECT_EQ(step("prefill").context, 556);
   EXPECT_EQ(step("verify").context, 304);
   options.depth = 597;
   const Result<llm::StepShape> tooDeep = tool::stepOf(options, "verify", 600);
   ASSERT_FALSE(tooDeep);
   EXPECT_EQ(tooDeep.error().str(),
-            "--depth: error: found 597 tokens before 4 new ones in verify, expected at most 600 in "
+            "--depth: error: found 597 tokens and 4 new in verify, expected at most 600 in "
             "all, the model's positions");
 }
 

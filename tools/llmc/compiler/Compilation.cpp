@@ -266,6 +266,8 @@ MLIRContext *prepare(std::unique_ptr<MLIRContext> &context) {
 } // namespace
 
 Result<OwningOpRef<ModuleOp>> llmc::buildUpTo(MLIRContext &context, const CompileRequest &request, StringRef to) {
+  if (Status checked = checkPipeline(request.pipeline); !checked.ok())
+    return checked.takeError();
   Result<OpenedModel> opened = openModel(request.input);
   if (!opened)
     return opened.takeError();

@@ -52,9 +52,11 @@ Result<tool::ExplainedModel> explainedModel(const CompileRequest &request) {
 CompileRequest compileRequestOf(const tool::ExplainOptions &options) {
   CompileRequest request;
   request.input = options.path;
-  request.pipeline.quant = options.quant;
-  request.pipeline.kv = options.kv;
-  request.pipeline.target = options.target;
+  for (auto [given, option] : {std::pair(&options.quant, &request.pipeline.quant),
+                               std::pair(&options.kv, &request.pipeline.kv),
+                               std::pair(&options.target, &request.pipeline.target)})
+    if (!given->empty())
+      *option = *given;
   request.maxSequence = options.maxSequence;
   return request;
 }
