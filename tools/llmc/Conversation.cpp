@@ -105,6 +105,7 @@ private:
   Result<size_t> give(const std::vector<int32_t> &tokens);
   Status take(const llmc_generated &generated);
   uint32_t room() const;
+  void tellLimit(uint32_t room) const;
 
   const RunOptions &options;
   const LoadedModel &loaded;
@@ -206,6 +207,14 @@ uint32_t Conversation::room() const {
   return loaded.info.max_positions - std::min(n, loaded.info.max_positions);
 }
 
+void Conversation::tellLimit(uint32_t room) const {
+  if (room)
+    fprintf(stderr, "\n(cut after --max-new-tokens %u)", *options.maxNewTokens);
+  else
+    fprintf(stderr, "\n(cut: the model has %u positions, and all are in use)",
+            loaded.info.max_positions);
+}
+
 Status Conversation::answer() {
   const Answering guard(session.get());
   const size_t most = options.maxNewTokens.value_or(UINT32_MAX);
@@ -213,8 +222,10 @@ Status Conversation::answer() {
   bool ended = false;
   while (!ended && !text.isStopped() && !interrupted) {
     const size_t left = std::min<size_t>(most - (total.newTokens - before), room());
-    if (!left)
+    if (!left) {
+      tellLimit(room());
       break;
+    }
     bool cancelled = false;
     const double begin = secondsNow();
     Result<llmc_generated> generated = writer.next(static_cast<uint32_t>(left), &cancelled);

@@ -123,8 +123,9 @@ typedef struct llmc_sampler_options {
   void *user;
 } llmc_sampler_options;
 
-/* `options` may be NULL: greedy. Keeps about 24 bytes for each token of the vocabulary, from the
- * context's allocator; the context may be destroyed before. *sampler is owned by the caller. */
+/* `options` may be NULL: greedy. Keeps 12 to 33 bytes for each token of the vocabulary (none where the
+ * chain is the greedy pick alone and there is no hook), from the context's allocator; the context may
+ * be destroyed before. *sampler is owned by the caller. */
 LLMC_API llmc_status llmc_sampler_create(llmc_context *context, uint32_t vocabulary,
                                          const llmc_sampler_options *options,
                                          llmc_sampler **sampler, llmc_error *error);

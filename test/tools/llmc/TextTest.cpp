@@ -223,6 +223,15 @@ TEST(Text, ABadMessageIsToldAndForgotten) {
   EXPECT_TRUE(contains(outcome.error, "message: byte 1: error: found 0xff, expected UTF-8"));
 }
 
+TEST(Text, AnAnswerThatIsCutSaysWhy) {
+  const Outcome few = run({"--chat", "--ignore-eos", "--max-new-tokens", "5"}, "hello\n");
+  EXPECT_TRUE(contains(few.error, "(cut after --max-new-tokens 5)")) << few.error;
+  const Outcome full = run({"--chat", "--ignore-eos"}, std::string(900, 'a') + "\n");
+  EXPECT_EQ(full.code, 0) << full.error;
+  EXPECT_TRUE(contains(full.error, "(cut: the model has 1000 positions, and all are in use)"))
+      << full.error;
+}
+
 TEST(Text, ModelWithoutATemplateSaysSoFirst) {
   const Outcome outcome = run({"--chat"}, "hello\n", "demo");
   EXPECT_EQ(outcome.code, 1);
