@@ -3,9 +3,10 @@
 // The cost table: one entry for each region of each graph, with the textbook's numbers, and the same as the ops' own in any
 // step.
 #include "passes/cost/CostTable.h"
-#include "passes/graph/Regions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/graph/Regions.h"
 #include <gtest/gtest.h>
 
 namespace {
