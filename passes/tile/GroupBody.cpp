@@ -4,6 +4,7 @@
 // an integer and exact; across groups f32 sums go in order, so the bits depend on nothing else.
 #include "passes/tile/GroupBody.h"
 #include "passes/graph/Regions.h"
+#include <limits>
 
 using namespace mlir;
 using namespace llmc;
@@ -34,7 +35,8 @@ void QuantizedRow::store(Value tile, Value line, Value group) {
   Type ints = k.intTileType(kGroup), bytes = RankedTensorType::get({kGroup}, body.getI8Type());
   Value largest = k.reduce(tile::Reduction::Max, math::AbsFOp::create(body, loc, tile));
   Value scale = k.divf(largest, k.scalar(127));
-  Value some = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OGT, largest, k.scalar(0));
+  Value some = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OGE, scale,
+                                     k.scalar(std::numeric_limits<float>::min()));
   Value inverse =
       arith::SelectOp::create(body, loc, some, k.divf(k.scalar(1), scale), k.scalar(0));
   Value scaled = k.mulf(tile, k.broadcast(inverse, kGroup));
@@ -56,7 +58,6 @@ GroupPanels::GroupPanels(KernelBuilder &k, FlatSymbolRefAttr symbol) : k(k) {
   view = k.weight(symbol);
   panelRows = type.getLayout().getPanelRows();
   groups = type.getColumns() / kGroup;
-  blockWords = format.getBlockBytes(panelRows) / 4;
 }
 
 Value GroupPanels::intTile(int64_t value) {
@@ -72,10 +73,7 @@ Value GroupPanels::codes(Value panel, Value group, int64_t word) {
 Value GroupPanels::halves(Value panel, Value group, bool minimum) {
   Value view16 = k.reinterpret(view, k.body.getF16Type());
   int64_t first = 2 * words() * panelRows + (minimum ? panelRows : 0);
-  auto type = RankedTensorType::get({panelRows}, k.body.getF16Type());
-  Value stored = tile::LoadOp::create(k.body, k.loc, type, view16,
-                                      ValueRange{panel, group, k.index(first)}, Value());
-  return arith::ExtFOp::create(k.body, k.loc, k.tileType(panelRows), stored);
+  return k.load(view16, {panel, group, k.index(first)}, panelRows);
 }
 
 /// One more link of each row's chain of integer products.
@@ -89,55 +87,61 @@ void GroupPanels::dot(SmallVectorImpl<Value> &sums, QuantizedRow &rows, ValueRan
   sums.assign(op.getResults().begin(), op.getResults().end());
 }
 
-SmallVector<Value> GroupPanels::products(QuantizedRow &rows, Value panel, ValueRange lines,
+SmallVector<Value> GroupPanels::products(QuantizedRow &rows, ValueRange panels, ValueRange lines,
                                          int64_t from, int64_t to) {
-  SmallVector<Value> zeros(lines.size(), k.filled(panelRows, 0));
+  SmallVector<Value> zeros(panels.size() * lines.size(), k.filled(panelRows, 0));
   return k.loop(k.index(from), k.index(to), 1, zeros, [&](Value group, ValueRange carried) {
-    SmallVector<Value> codeSums, integers;
-    for (Value line : lines) {
-      codeSums.push_back(rows.sum(line, group));
-      Value bias = arith::ConstantOp::create(
-          k.body, k.loc, k.body.getI32IntegerAttr(int32_t(-format.getBias())));
-      Value start = arith::MulIOp::create(k.body, k.loc, codeSums.back(), bias);
-      integers.push_back(format.getMinimum() ? intTile(0) : k.broadcast(start, panelRows));
-    }
-    for (int64_t word = 0; word < words(); ++word) {
-      Value weights = codes(panel, group, word);
-      if (format.getBits() == 8) {
-        dot(integers, rows, lines, group, word, weights);
-        continue;
-      }
-      Value low = arith::AndIOp::create(k.body, k.loc, weights, intTile(0x0F0F0F0F));
-      Value shifted = arith::ShRUIOp::create(k.body, k.loc, weights, intTile(4));
-      Value high = arith::AndIOp::create(k.body, k.loc, shifted, intTile(0x0F0F0F0F));
-      dot(integers, rows, lines, group, word, low);
-      dot(integers, rows, lines, group, word + 4, high);
-    }
     SmallVector<Value> sums;
-    Value scales = halves(panel, group, false);
-    Value minimums = format.getMinimum() ? halves(panel, group, true) : Value();
-    for (auto [m, line] : llvm::enumerate(lines)) {
-      Value rowScale = rows.scale(line, group);
-      Value products = arith::SIToFPOp::create(k.body, k.loc, k.tileType(panelRows), integers[m]);
-      Value both = k.mulf(scales, k.broadcast(rowScale, panelRows));
-      Value sum = k.fma(products, both, carried[m]);
-      if (minimums) {
-        Value whole = arith::SIToFPOp::create(k.body, k.loc, k.body.getF32Type(), codeSums[m]);
-        sum = k.fma(minimums, k.broadcast(k.mulf(rowScale, whole), panelRows), sum);
-      }
-      sums.push_back(sum);
-    }
+    for (auto [i, panel] : llvm::enumerate(panels))
+      llvm::append_range(sums, addGroup(rows, panel, lines, group,
+                                        carried.slice(i * lines.size(), lines.size())));
     return sums;
   });
+}
+
+SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, Value panel, ValueRange lines,
+                                         Value group, ValueRange sums) {
+  SmallVector<Value> codeSums, integers;
+  for (Value line : lines) {
+    codeSums.push_back(rows.sum(line, group));
+    Value bias = arith::ConstantOp::create(
+        k.body, k.loc, k.body.getI32IntegerAttr(int32_t(-format.getBias())));
+    Value start = arith::MulIOp::create(k.body, k.loc, codeSums.back(), bias);
+    integers.push_back(format.getMinimum() ? intTile(0) : k.broadcast(start, panelRows));
+  }
+  for (int64_t word = 0; word < words(); ++word) {
+    Value weights = codes(panel, group, word);
+    if (format.getBits() == 8) {
+      dot(integers, rows, lines, group, word, weights);
+      continue;
+    }
+    Value low = arith::AndIOp::create(k.body, k.loc, weights, intTile(0x0F0F0F0F));
+    Value shifted = arith::ShRUIOp::create(k.body, k.loc, weights, intTile(4));
+    Value high = arith::AndIOp::create(k.body, k.loc, shifted, intTile(0x0F0F0F0F));
+    dot(integers, rows, lines, group, word, low);
+    dot(integers, rows, lines, group, word + 4, high);
+  }
+  SmallVector<Value> next;
+  Value scales = halves(panel, group, false);
+  Value minimums = format.getMinimum() ? halves(panel, group, true) : Value();
+  for (auto [m, line] : llvm::enumerate(lines)) {
+    Value rowScale = rows.scale(line, group);
+    Value products = arith::SIToFPOp::create(k.body, k.loc, k.tileType(panelRows), integers[m]);
+    Value both = k.mulf(scales, k.broadcast(rowScale, panelRows));
+    Value sum = k.fma(products, both, sums[m]);
+    if (minimums) {
+      Value whole = arith::SIToFPOp::create(k.body, k.loc, k.body.getF32Type(), codeSums[m]);
+      sum = k.fma(minimums, k.broadcast(k.mulf(rowScale, whole), panelRows), sum);
+    }
+    next.push_back(sum);
+  }
+  return next;
 }
 
 Value GroupPanels::half(Value panel, Value group, Value row, bool minimum) {
   Value view16 = k.reinterpret(view, k.body.getF16Type());
   int64_t first = 2 * words() * panelRows + (minimum ? panelRows : 0);
-  Value stored = k.loadScalar(view16, {panel, group, k.add(row, k.index(first))});
-  return stored.getType().isF32() ? stored
-                                  : arith::ExtFOp::create(k.body, k.loc, k.body.getF32Type(), stored)
-                                        .getResult();
+  return k.loadScalar(view16, {panel, group, k.add(row, k.index(first))});
 }
 
 Value GroupPanels::columns(Value row, Value group, int64_t word, bool high) {

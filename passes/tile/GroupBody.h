@@ -32,10 +32,10 @@ class GroupPanels {
 public:
   GroupPanels(KernelBuilder &k, mlir::FlatSymbolRefAttr symbol);
 
-  /// Products of one panel with some rows: for each row `panelRows` sums over the groups from
+  /// Products [panel][row] of some panels with some rows: each `panelRows` sums over the groups from
   /// `from` to below `to`, one fused multiply-add a group (two where there is a minimum), groups in
   /// order.
-  llvm::SmallVector<mlir::Value> products(QuantizedRow &rows, mlir::Value panel,
+  llvm::SmallVector<mlir::Value> products(QuantizedRow &rows, mlir::ValueRange panels,
                                           mlir::ValueRange lines, int64_t from, int64_t to);
   /// Four neighbouring columns of one row of the weight: column 4 * word of a group, and with 4 bits,
   /// where `high`, column 16 + 4 * word.
@@ -48,13 +48,17 @@ private:
   mlir::Value halves(mlir::Value panel, mlir::Value group, bool minimum);
   mlir::Value half(mlir::Value panel, mlir::Value group, mlir::Value row, bool minimum);
   mlir::Value intTile(int64_t value);
+  /// The terms of one group added to `sums` [row] of one panel.
+  llvm::SmallVector<mlir::Value> addGroup(QuantizedRow &rows, mlir::Value panel,
+                                          mlir::ValueRange lines, mlir::Value group,
+                                          mlir::ValueRange sums);
   void dot(llvm::SmallVectorImpl<mlir::Value> &sums, QuantizedRow &rows, mlir::ValueRange lines,
            mlir::Value group, int64_t word, mlir::Value weights);
 
   KernelBuilder &k;
   llm::GroupType format;
   mlir::Value view; ///< [panels, groups, words of a block] of i32
-  int64_t panelRows, panels, groups, blockWords;
+  int64_t panelRows, groups;
 };
 
 /// The row-wise region that yields a quantised row.

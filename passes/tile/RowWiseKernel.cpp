@@ -10,9 +10,11 @@ using namespace llmc;
 using namespace llmc::llm;
 using namespace llmc::tiles;
 
-static bool isGroupEmbed(FusedOp region) {
+/// The table in groups that the region's embedding reads; null where there is none.
+static WeightOp groupTable(FusedOp region) {
   auto embed = graph::findIn<EmbedOp>(region);
-  return embed && lookupWeight(embed, embed.getTableAttr()).getType().getGroups();
+  WeightOp table = embed ? lookupWeight(embed, embed.getTableAttr()) : WeightOp();
+  return table && table.getType().getGroups() ? table : WeightOp();
 }
 
 /// Groups are dealt with whole: a rounding is the last thing in its region, a table in groups the
@@ -23,9 +25,13 @@ static LogicalResult checkGroups(KernelBuilder &k) {
     if (rounding.getResult() != yield->getOperand(0))
       return rounding.emitError() << "no row-wise kernel goes on with a quantised row, expected "
                                      "it to be what the region yields";
-  if (isGroupEmbed(k.region) && !graph::holdsOnly<EmbedOp>(k.region))
+  WeightOp table = groupTable(k.region);
+  if (table && !graph::holdsOnly<EmbedOp>(k.region))
     return k.region.emitError() << "no row-wise kernel fuses an embedding in groups, expected it "
                                    "alone in its region";
+  if (table && !table.getType().getLayout().getPanelRows())
+    return k.region.emitError() << "expects table @" << table.getSymName()
+                                << " of groups in panels, found row-major";
   return success();
 }
 
@@ -49,7 +55,7 @@ LogicalResult tiles::buildRowWise(KernelBuilder &k) {
     return failure();
   if (result.getDefiningOp<QuantizeOp>())
     return buildQuantize(k);
-  if (isGroupEmbed(k.region))
+  if (groupTable(k.region))
     return buildGroupEmbed(k);
   int64_t width = widthOf(result.getType()), lanes = k.schedule.getLanes();
   k.launch.extent =

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace llmc::reference {
 
@@ -44,7 +45,8 @@ Tensor quantize(const Tensor &x) {
     float largest = 0;
     for (int64_t i = 0; i < group; ++i)
       largest = std::max(largest, std::fabs(in[i]));
-    const float scale = largest / 127.0f, inverse = largest > 0 ? 1.0f / scale : 0.0f;
+    const float scale = largest / 127.0f;
+    const float inverse = scale >= std::numeric_limits<float>::min() ? 1.0f / scale : 0.0f;
     for (int64_t i = 0; i < group; ++i)
       y.values[first + size_t(i)] = scale * std::nearbyint(in[i] * inverse);
   }

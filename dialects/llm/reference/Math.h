@@ -18,7 +18,8 @@ Tensor gatherRows(const Tensor &x, const std::vector<int32_t> &rows);
 Tensor rmsNorm(const Tensor &x, const Tensor &weight, float eps, int64_t groups);
 
 /// 8-bit codes of each group of 32 columns and their scale, as the values that they stand for: `scale =
-/// max |x| / 127`, `code = round_to_even(x * (1 / scale))`, each operation rounded to f32.
+/// max |x| / 127`, `code = round_to_even(x * (1 / scale))`, each operation rounded to f32; codes 0
+/// where the scale is no normal number.
 Tensor quantize(const Tensor &x);
 
 /// y[r, n] = sum_k x[r, k] * w[n, k] (+ b[n]); `bias` may be null.

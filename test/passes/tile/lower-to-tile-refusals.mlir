@@ -181,3 +181,75 @@ func.func @decode(%step: !llm.step, %k: tensor<?x8xf32>) -> !cache attributes {l
   } : !cache
   return %c : !cache // expected-note {{used here}}
 }
+
+// -----
+
+// Products of integers need integers on both sides.
+llm.weight @w : !llm.weight<64x64x!llm.group<bits = 4>, <panel_rows = 32>> from ["w"]
+
+func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  // expected-error @+1 {{expects a quantised row for weight @w in groups, found 'tensor<?x64xf32>': run llmc-quantize-activations first}}
+  %y = llm.fused "w" schedule <lanes = 8> {
+    %0 = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x64xf32>
+    llm.yield %0 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+llm.weight @norm : !llm.weight<64xf32> from ["norm"]
+llm.weight @w : !llm.weight<64x64x!llm.group<bits = 4>, <panel_rows = 32>> from ["w"]
+
+// A program of a linear has a panel of columns of its own row, and all groups of its input's.
+func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  %y = llm.fused "w" schedule <lanes = 8> {
+    // expected-error @+1 {{no linear kernel holds 'llm.quantize'}}
+    %0 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    %1 = llm.linear %0, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x64xf32>
+    llm.yield %1 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// A rounded row leaves the region or is not made there.
+func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  %y = llm.fused "s" schedule <lanes = 8> {
+    // expected-error @+1 {{no row-wise kernel goes on with a quantised row, expected it to be what the region yields}}
+    %0 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    %1 = llm.add %x, %x : tensor<?x64xf32>
+    llm.yield %1 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+llm.weight @embed : !llm.weight<100x64x!llm.group<bits = 8>, <panel_rows = 32>> from ["embed"]
+llm.weight @norm : !llm.weight<64xf32> from ["norm"]
+
+func.func @decode(%step: !llm.step) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  // expected-error @+1 {{no row-wise kernel fuses an embedding in groups, expected it alone in its region}}
+  %y = llm.fused "embed" schedule <lanes = 8> {
+    %0 = llm.embed %step, @embed : tensor<?x64xf32>
+    %1 = llm.rms_norm %0, @norm {eps = 1.0e-05 : f32} : tensor<?x64xf32>
+    llm.yield %1 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// Groups are kept in panels, an embedding's too.
+llm.weight @embed : !llm.weight<100x64x!llm.group<bits = 8>> from ["embed"]
+
+func.func @decode(%step: !llm.step) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  // expected-error @+1 {{expects table @embed of groups in panels, found row-major}}
+  %y = llm.fused "embed" schedule <lanes = 8> {
+    %0 = llm.embed %step, @embed : tensor<?x64xf32>
+    llm.yield %0 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}

@@ -31,6 +31,48 @@ TEST(ReferenceMath, rmsNormOfGroupsSharesTheWeight) {
              {0.6, 1.6, 6 / std::sqrt(62.5), 16 / std::sqrt(62.5)});
 }
 
+/// A row of one group: the given values, then zeros.
+Tensor group(std::vector<float> values) {
+  values.resize(32);
+  return Tensor(1, 32, std::move(values));
+}
+
+// The largest is 254: a scale of 2. 5 / 2 and 7 / 2 lie between two codes: 2 and 4 are even.
+TEST(ReferenceMath, quantizeRoundsToTheNearestEvenCode) {
+  EXPECT_EQ(quantize(group({254, 1, 3, 5, 7, -1, -3, 100.9f, 101.1f, -253.5f})).values,
+            group({254, 0, 4, 4, 8, 0, -4, 100, 102, -254}).values);
+}
+
+// Signs do not matter to the scale, and each group has its own.
+TEST(ReferenceMath, quantizeScalesEachGroup) {
+  std::vector<float> values(64), expected(64);
+  values[0] = -127, values[1] = 0.4f, values[31] = 0.6f;
+  expected[0] = -127, expected[31] = 1;
+  values[32] = 12.7f, values[33] = 0.04f, values[63] = 0.06f;
+  const float scale = 12.7f / 127.0f;
+  expected[32] = scale * 127.0f, expected[63] = scale;
+  EXPECT_EQ(quantize(Tensor(1, 64, values)).values, expected);
+}
+
+// A third is no f32: scale, its inverse and the product are each rounded.
+TEST(ReferenceMath, quantizeRoundsEachOperationToF32) {
+  const float largest = 1.0f / 3.0f, scale = largest / 127.0f, inverse = 1.0f / scale;
+  for (float value : {0.1f, 0.2f, 0.123456f, -0.3f}) {
+    const float scaled = value * inverse;
+    EXPECT_EQ(quantize(group({largest, value})).values[1], scale * std::nearbyint(scaled)) << value;
+  }
+}
+
+// 1 / scale would be infinite, and infinity times 0 no number.
+TEST(ReferenceMath, quantizeOfTinyRowsIsZero) {
+  EXPECT_EQ(quantize(group({})).values, group({}).values);
+  EXPECT_EQ(quantize(group({1e-37f, 0, -1e-38f})).values, group({}).values);
+  EXPECT_EQ(quantize(group({1e-45f})).values, group({}).values);
+  const std::vector<float> small = quantize(group({2e-36f, -1e-36f})).values;
+  EXPECT_NEAR(small[0], 2e-36, 1e-42);
+  EXPECT_NEAR(small[1], -1e-36, 2e-38);
+}
+
 TEST(ReferenceMath, linearIsTheTransposedProductPlusBias) {
   Tensor x(2, 3, {1, 2, 3, 0, 1, 0}), weight(2, 3, {1, 0, -1, 2, 1, 0}), bias(1, 2, {10, 20});
   EXPECT_EQ(linear(x, weight, nullptr).values, (std::vector<float>{-2, 4, 0, 1}));

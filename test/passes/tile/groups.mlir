@@ -1,0 +1,213 @@
+// Weights and rows in groups: how a rounded row lies, products that are integers within a group, embeddings from panels.
+//
+// RUN: llmc-opt %s --llmc-lower-to-tile --canonicalize --split-input-file | FileCheck %s
+// RUN: llmc-opt %s --llmc-lower-to-tile --llmc-lower-to-tile --canonicalize --split-input-file | FileCheck %s
+
+// 64 columns are 16 words of codes, 2 scales, 2 sums.
+llm.weight @norm : !llm.weight<64xf32> from ["norm"]
+
+llm.weight @w : !llm.weight<32x64x!llm.group<bits = 8>, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @quantize
+func.func @quantize(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph = "prefill"} {
+  // CHECK: tile.launch @row_wise_0 "norm" grid(rows, 1) {{.*}} -> tensor<?x20xi32>
+  %q = llm.fused "norm" schedule <lanes = 32> {
+    %0 = llm.rms_norm %x, @norm {eps = 1.0e-05 : f32} : tensor<?x64xf32>
+    %1 = llm.quantize %0 : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    llm.yield %1 : tensor<?x64x!llm.group<bits = 8>>
+  } : tensor<?x64x!llm.group<bits = 8>>
+  %y = llm.fused "w" schedule <row_tile = 1> {
+    %0 = llm.linear %q, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x32xf32>
+    llm.yield %0 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// Group by group: the largest of 32, the scale, codes to the nearest even, their sum.
+// CHECK: tile.kernel @row_wise_0({{.*}}, %[[ROW:.*]]: !tile.view<?x20xi32>)
+// CHECK: tile.reduce add {{.*}} : tensor<32xf32> -> f32
+// CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c2
+// CHECK: %[[SIZE:.*]] = math.absf %{{.*}} : tensor<32xf32>
+// CHECK: %[[LARGEST:.*]] = tile.reduce max %[[SIZE]]
+// CHECK: %[[SCALE:.*]] = arith.divf %[[LARGEST]], %{{.*}} : f32
+// CHECK: math.roundeven
+// CHECK: %[[CODES:.*]] = arith.fptosi
+// CHECK: arith.trunci %[[CODES]] : tensor<32xi32> to tensor<32xi8>
+// CHECK: tile.reinterpret %[[ROW]] : <?x20xi32> -> <?x80xi8>
+// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x80xi8>
+// CHECK: tile.reinterpret %[[ROW]] : <?x20xi32> -> <?x20xf32>
+// CHECK: tile.store %[[SCALE]], {{.*}} : f32, <?x20xf32>
+// CHECK: %[[SUM:.*]] = tile.reduce add %[[CODES]]
+// CHECK: tile.store %[[SUM]], %[[ROW]]
+
+// -----
+
+// 4 bits: low nibbles meet columns 0-15 of the row's group, high ones 16-31. 40 outputs are two panels; a block of 32 rows has
+// 128 words of codes and 16 of scales. The bias leaves with the sum of the row's codes.
+llm.weight @w : !llm.weight<40x64x!llm.group<bits = 4>, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @int4
+func.func @int4(%x: tensor<?x64xf32>) -> tensor<?x40xf32> attributes {llm.graph = "decode"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x64x!llm.group<bits = 8>>
+  } : tensor<?x64x!llm.group<bits = 8>>
+  // CHECK: tile.weight @w : <2x2x144xi32>
+  // CHECK: tile.launch @linear_0 "w" grid(one, 2) {{.*}} : (tensor<?x20xi32>, !tile.view<2x2x144xi32>) -> tensor<?x40xf32>
+  %y = llm.fused "w" schedule <row_tile = 1> {
+    %0 = llm.linear %q, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x40xf32>
+    llm.yield %0 : tensor<?x40xf32>
+  } : tensor<?x40xf32>
+  return %y : tensor<?x40xf32>
+}
+
+// CHECK: tile.kernel @linear_0({{.*}}, %[[ROW:.*]]: !tile.view<?x20xi32>, %[[W:.*]]: !tile.view<2x2x144xi32>, %[[OUT:.*]]: !tile.view<?x40xf32>)
+// CHECK-DAG: %[[MASK:.*]] = arith.constant dense<252645135> : tensor<32xi32>
+// CHECK-DAG: %[[BIAS:.*]] = arith.constant -8 : i32
+// CHECK: %[[SUM:.*]] = tile.load %[[ROW]][{{.*}}] : <?x20xi32> -> i32
+// CHECK: arith.muli %[[SUM]], %[[BIAS]]
+// CHECK: %[[WORDS:.*]] = tile.load %[[W]][{{.*}}] : <2x2x144xi32> -> tensor<32xi32>
+// CHECK: %[[LOW:.*]] = arith.andi %[[WORDS]], %[[MASK]]
+// CHECK: %[[UP:.*]] = arith.shrui %[[WORDS]], %{{.*}}
+// CHECK: %[[HIGH:.*]] = arith.andi %[[UP]], %[[MASK]]
+// CHECK: tile.dot4 (%{{.*}}) by %[[LOW]] into (%{{.*}}) {bits = 4 : i64}
+// CHECK: tile.dot4 (%{{.*}}) by %[[HIGH]] into (%{{.*}}) {bits = 4 : i64}
+// CHECK-COUNT-6: tile.dot4
+// CHECK-NOT: tile.dot4
+// CHECK: tile.reinterpret %[[W]] : <2x2x144xi32> -> <2x2x288xf16>
+// CHECK: %[[SCALES:.*]] = tile.load {{.*}} : <2x2x288xf16> -> tensor<32xf16>
+// CHECK: arith.extf %[[SCALES]]
+// CHECK: arith.sitofp
+// One fused multiply-add a group.
+// CHECK: math.fma
+// CHECK-NOT: math.fma
+// CHECK: tile.store {{.*}} valid
+
+// -----
+
+// With a minimum: no bias, and a second multiply-add of the minimum and the row's sum.
+llm.weight @w : !llm.weight<32x64x!llm.group<bits = 4, minimum = true>, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @int4_minimum
+func.func @int4_minimum(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph = "decode"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x64x!llm.group<bits = 8>>
+  } : tensor<?x64x!llm.group<bits = 8>>
+  // CHECK: tile.weight @w : <1x2x160xi32>
+  %y = llm.fused "w" schedule <row_tile = 1> {
+    %0 = llm.linear %q, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x32xf32>
+    llm.yield %0 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// CHECK: tile.kernel @linear_0
+// CHECK-NOT: constant -8
+// CHECK: tile.reinterpret {{.*}} : <1x2x160xi32> -> <1x2x320xf16>
+// CHECK-COUNT-2: tile.load {{.*}} : <1x2x320xf16> -> tensor<32xf16>
+// CHECK-COUNT-2: math.fma
+// CHECK-NOT: math.fma
+
+// -----
+
+// 8 bits: eight words of 4 columns, two rows share each.
+llm.weight @w : !llm.weight<32x64x!llm.group<bits = 8>, <panel_rows = 32>> from ["w"]
+llm.weight @b : !llm.weight<32xf32> from ["b"]
+
+// CHECK-LABEL: func.func @int8
+func.func @int8(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph = "verify"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x64x!llm.group<bits = 8>>
+  } : tensor<?x64x!llm.group<bits = 8>>
+  // CHECK: tile.weight @w : <1x2x272xi32>
+  %y = llm.fused "w" schedule <row_tile = 2> {
+    %0 = llm.linear %q, @w bias @b : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x32xf32>
+    llm.yield %0 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// CHECK: tile.kernel @linear_0
+// CHECK-DAG: arith.constant -128 : i32
+// CHECK-NOT: arith.shrui
+// CHECK-COUNT-8: tile.dot4 (%{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}) : tensor<32xi32>
+// CHECK-COUNT-2: math.fma
+// Then rows that are left over.
+// CHECK-COUNT-8: tile.dot4 (%{{.*}}) by %{{.*}} into (%{{.*}}) : tensor<32xi32>
+
+// -----
+
+// A part of K at a time, in groups, its sum added to those before.
+llm.weight @w : !llm.weight<32x160x!llm.group<bits = 8, minimum = true>, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @split
+func.func @split(%x: tensor<?x160xf32>) -> tensor<?x32xf32> attributes {llm.graph = "decode"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x160xf32> -> tensor<?x160x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x160x!llm.group<bits = 8>>
+  } : tensor<?x160x!llm.group<bits = 8>>
+  // CHECK: tile.weight @w : <1x5x288xi32>
+  %y = llm.fused "w" schedule <k_split = 2> {
+    %0 = llm.linear %q, @w : tensor<?x160x!llm.group<bits = 8>> -> tensor<?x32xf32>
+    llm.yield %0 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// CHECK: tile.kernel @linear_0
+// CHECK: %[[FIRST:.*]] = scf.for %{{.*}} = %c0{{.*}} to %c3
+// CHECK: %[[SECOND:.*]] = scf.for %{{.*}} = %c3{{.*}} to %c5
+// CHECK: arith.addf %[[FIRST]], %[[SECOND]]
+
+// -----
+
+// Gate, up and their product: both walk the same rounded row.
+llm.weight @gate : !llm.weight<64x32x!llm.group<bits = 4>, <panel_rows = 32>> from ["gate"]
+llm.weight @up : !llm.weight<64x32x!llm.group<bits = 4>, <panel_rows = 32>> from ["up"]
+
+// CHECK-LABEL: func.func @gate_up
+func.func @gate_up(%x: tensor<?x32xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x32xf32> -> tensor<?x32x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x32x!llm.group<bits = 8>>
+  } : tensor<?x32x!llm.group<bits = 8>>
+  // CHECK: tile.launch @linear_0 "gate_up" grid(one, 2) {{.*}} : (tensor<?x10xi32>, !tile.view<2x1x144xi32>, !tile.view<2x1x144xi32>) -> tensor<?x64xf32>
+  %y = llm.fused "gate_up" schedule <row_tile = 1> {
+    %0 = llm.linear %q, @gate : tensor<?x32x!llm.group<bits = 8>> -> tensor<?x64xf32>
+    %1 = llm.linear %q, @up : tensor<?x32x!llm.group<bits = 8>> -> tensor<?x64xf32>
+    %2 = llm.activate relu %0, %1 : tensor<?x64xf32>
+    llm.yield %2 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// CHECK: tile.kernel @linear_0({{.*}}, %[[ROW:.*]]: !tile.view<?x10xi32>, %[[GATE:.*]]: !tile.view<2x1x144xi32>, %[[UP:.*]]: !tile.view<2x1x144xi32>
+// CHECK: tile.load %[[GATE]]
+// CHECK-COUNT-8: tile.dot4
+// CHECK: tile.load %[[UP]]
+// CHECK-COUNT-8: tile.dot4
+
+// -----
+
+// Row t of a table in panels: panel t / 32, row t mod 32 of each block; four columns at a time.
+llm.weight @embed : !llm.weight<100x64x!llm.group<bits = 4>, <panel_rows = 32>> from ["embed"]
+
+// CHECK-LABEL: func.func @embed_rows
+func.func @embed_rows(%step: !llm.step) -> tensor<?x64xf32> attributes {llm.graph = "prefill"} {
+  // CHECK: tile.weight @embed : <4x2x144xi32>
+  // CHECK: tile.launch @row_wise_0 "embed" grid(rows, 1)
+  %x = llm.fused "embed" schedule <lanes = 32> {
+    %0 = llm.embed %step, @embed : tensor<?x64xf32>
+    llm.yield %0 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %x : tensor<?x64xf32>
+}
+
+// CHECK: tile.kernel @row_wise_0({{.*}}, %[[TABLE:.*]]: !tile.view<4x2x144xi32>
+// CHECK: %[[TOKEN:.*]] = tile.step_read tokens
+// CHECK: %[[PANEL:.*]] = arith.divui %[[TOKEN]], %{{.*}}
+// CHECK: %[[IN_PANEL:.*]] = arith.remui %[[TOKEN]], %{{.*}}
+// CHECK: tile.load %{{.*}}[%[[PANEL]], {{.*}}] : <4x2x576xi8> -> tensor<4xi8>
+// CHECK-COUNT-8: tile.store {{.*}} : tensor<4xf32>, <?x64xf32>
