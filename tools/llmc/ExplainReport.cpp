@@ -296,7 +296,7 @@ Status explain(const ExplainedModel &model, const ExplainOptions &options) {
   printMemory(model, phases);
   print(
       "\nTimes are bounds at the machine's ceilings, summed over ops: nothing is faster. x counts "
-      "layers.\n");
+      "layers.\nMemory leaves out the engine's own tables, and that pages of KV are whole.\n");
   return finishOutput();
 }
 
