@@ -42,14 +42,29 @@ public:
     Value first = k.mul(k.programId(tile::Axis::Inner), perProgram);
     Value last =
         arith::MinUIOp::create(k.body, k.loc, k.add(first, k.index(perProgram)), k.index(panels));
-    k.loop(first, last, 1, {}, [&](Value panel, ValueRange) {
-      overRows(panel);
-      return SmallVector<Value>();
-    });
+    // Groups: all panels of a program at a time, each a stream of its own; what is left one by one.
+    int64_t together = inGroups ? perProgram : 1;
+    Value single = first;
+    if (together > 1) {
+      single = k.add(first, k.mul(k.div(k.sub(last, first), together), together));
+      overPanels(first, single, together);
+    }
+    if (together == 1 || panels % together)
+      overPanels(single, last, 1);
     return success();
   }
 
 private:
+  void overPanels(Value from, Value to, int64_t together) {
+    k.loop(from, to, together, {}, [&](Value panel, ValueRange) {
+      SmallVector<Value> panels;
+      for (int64_t i = 0; i < together; ++i)
+        panels.push_back(i ? k.add(panel, k.index(i)) : panel);
+      overRows(panels);
+      return SmallVector<Value>();
+    });
+  }
+
   bool isProduct(Value value) const {
     return llvm::any_of(projections,
                         [&](const Projection &projection) { return projection.result == value; });
@@ -114,13 +129,13 @@ private:
   }
 
   /// Full row tiles, then single rows.
-  void overRows(Value panel) {
+  void overRows(ArrayRef<Value> panels) {
     int64_t tile = k.schedule.getRowTile();
     Value rows = k.extent(lineExtent);
     Value full = tile == 1 ? rows : k.mul(k.div(rows, tile), tile);
     auto body = [&](int64_t count) {
       return [&, count](Value row, ValueRange) {
-        rowTile(panel, row, count);
+        rowTile(panels, row, count);
         return SmallVector<Value>();
       };
     };
@@ -129,8 +144,8 @@ private:
       k.loop(full, rows, 1, {}, body(1));
   }
 
-  /// One panel of every projection for `count` rows.
-  void rowTile(Value panel, Value firstRow, int64_t count) {
+  /// Some panels of every projection for `count` rows.
+  void rowTile(ArrayRef<Value> panels, Value firstRow, int64_t count) {
     SmallVector<Value> lines;
     for (int64_t m = 0; m < count; ++m)
       lines.push_back(m ? k.add(firstRow, k.index(m)) : firstRow);
@@ -142,14 +157,22 @@ private:
         perRow.back().prepare(projections.front().input, line);
     }
 
-    SmallVector<Value> sums = products(panel, lines, perRow);
+    SmallVector<Value> sums = products(panels, lines, perRow);
+    for (auto [i, panel] : llvm::enumerate(panels))
+      storePanel(panel, ArrayRef(sums).drop_front(i * lines.size()), panels.size() * lines.size(), lines, perRow);
+  }
+
+  /// What leaves the kernel of one panel; `sums` [projection][row], `stride` from one projection to
+  /// the next.
+  void storePanel(Value panel, ArrayRef<Value> sums, size_t stride, ArrayRef<Value> lines,
+                  MutableArrayRef<RowBody> perRow) {
     Value column = k.mul(panel, panelRows);
     Value valid;
     if (outputs % panelRows)
       valid = k.sub(k.index(outputs), column);
-    for (int64_t m = 0; m < count; ++m) {
+    for (size_t m = 0; m < lines.size(); ++m) {
       for (auto [p, projection] : llvm::enumerate(projections)) {
-        Value sum = sums[p * count + m];
+        Value sum = sums[p * stride + m];
         if (projection.bias)
           sum = k.addf(sum, k.load(k.weight(projection.bias), column, panelRows, valid));
         perRow[m].define(projection.result, sum);
@@ -159,16 +182,17 @@ private:
     }
   }
 
-  /// Dot products [projection][row] of one panel: k_split parts of K, summed left to right.
-  SmallVector<Value> products(Value panel, ArrayRef<Value> lines, MutableArrayRef<RowBody> rows) {
+  /// Dot products [projection][panel][row]: k_split parts of K, summed left to right.
+  SmallVector<Value> products(ArrayRef<Value> panels, ArrayRef<Value> lines,
+                              MutableArrayRef<RowBody> rows) {
     int64_t steps = inGroups ? columns / GroupType::kGroup : columns;
     int64_t parts = std::min(k.schedule.getKSplit(), steps);
     int64_t perPart = llvm::divideCeil(steps, parts);
     SmallVector<Value> total;
     for (int64_t from = 0; from < steps; from += perPart) {
       int64_t to = std::min(steps, from + perPart);
-      SmallVector<Value> part = inGroups ? groupProducts(panel, lines, from, to)
-                                         : partialProducts(panel, lines, rows, from, to);
+      SmallVector<Value> part = inGroups ? groupProducts(panels, lines, from, to)
+                                         : partialProducts(panels.front(), lines, rows, from, to);
       if (total.empty())
         total = part;
       else
@@ -180,13 +204,13 @@ private:
 
   /// Groups from `from` to below `to`. One projection after the other: the sums of two would not
   /// fit into registers.
-  SmallVector<Value> groupProducts(Value panel, ValueRange lines, int64_t from, int64_t to) {
+  SmallVector<Value> groupProducts(ValueRange panels, ValueRange lines, int64_t from, int64_t to) {
     Value row = projections.front().input;
     QuantizedRow quantized(k, k.input(row), widthOf(row.getType()));
     SmallVector<Value> sums;
     for (Projection &projection : projections)
       llvm::append_range(
-          sums, GroupPanels(k, projection.weight).products(quantized, panel, lines, from, to));
+          sums, GroupPanels(k, projection.weight).products(quantized, panels, lines, from, to));
     return sums;
   }
 

@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kPanelRows = 32;
 constexpr int64_t kChunkBytes = 64 << 10; // memory that a claimed chunk should at least move, to hide the claim
 constexpr int64_t kMostRowTile = 8;
+constexpr int64_t kMostStreams = 4; // of packed weights, read at a time by one thread
 
 struct Fields {
   int64_t lanes = 0, kSplit = 1, kvChunk = 0, rowTile = 1, panels = 1, kTile = 0, chunk = 1;
@@ -85,11 +86,17 @@ private:
     // Groups: integer and float sums of one projection at a time. Floats: sums of all.
     int64_t sums = vectors * (inGroups ? 2 : projections);
     int64_t fits = (description.vectorRegisters - vectors - 1) / sums;
-    if (!graph || graph.getValue() != "decode")
-      f.rowTile = std::clamp<int64_t>(int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(fits, 1)))), 1, kMostRowTile);
+    bool decodes = graph && graph.getValue() == "decode";
+    if (!decodes)
+      f.rowTile = inGroups ? std::clamp<int64_t>(fits / 2 * 2, 1, kMostRowTile)
+                           : std::clamp<int64_t>(int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(fits, 1)))), 1, kMostRowTile);
+    // One row leaves registers free, and several streams read faster than one.
+    else if (inGroups)
+      f.panels = std::clamp<int64_t>(int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(fits, 1)))), 1, kMostStreams);
     f.kTile = 16;
-    f.chunk = chunkOf(panelBytes);
-    reason = llvm::formatv("{0} rows share a loaded weight: {1} of {2} registers hold sums", f.rowTile, f.rowTile * sums,
+    f.chunk = chunkOf(panelBytes * f.panels);
+    reason = llvm::formatv("{0} rows share a loaded weight, {1} panels at a time: {2} of {3} registers hold sums", f.rowTile, f.panels,
+                           f.rowTile * f.panels * sums,
                            description.vectorRegisters)
                  .str();
   }
