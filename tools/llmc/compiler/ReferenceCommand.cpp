@@ -10,6 +10,7 @@
 #include "tools/llmc/Npy.h"
 #include "tools/llmc/TokenIds.h"
 #include "tools/llmc/compiler/Commands.h"
+#include "tools/llmc/compiler/Compilation.h"
 #include <cstdio>
 
 namespace {
@@ -20,7 +21,8 @@ struct ReferenceRequest {
   std::string input, logitsOut;
   tool::PromptOptions prompt;
   int64_t maxNewTokens = 32;
-  bool reference = false, ignoreEos = false, printIds = false;
+  bool reference = false, ignoreEos = false, printIds = false, rounded = false;
+  std::string quant = "keep", kv = "auto";
   double temperature = 0;
   int threads = 1;
 };
@@ -35,6 +37,18 @@ Status writeLogits(reference::Interpreter &interpreter, const std::vector<int32_
     return outputs.takeError();
   return tool::writeNpy(path, outputs->logits.values.data(), uint64_t(outputs->logits.lines),
                         uint64_t(outputs->logits.width));
+}
+
+/// The module with every rounding that a compiled model has: weights, activations, keys and values.
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+roundedModule(mlir::MLIRContext &context, const ReferenceRequest &request, int64_t maxSequence) {
+  CompileRequest compile;
+  compile.input = request.input;
+  compile.maxSequence = maxSequence;
+  compile.pipeline.target = "cpu:x86-64-v3"; // no rounding depends on it
+  compile.pipeline.quant = request.quant;
+  compile.pipeline.kv = request.kv;
+  return buildUpTo(context, compile, "graph");
 }
 
 Result<std::vector<int32_t>> generate(const ReferenceRequest &request) {
@@ -54,8 +68,10 @@ Result<std::vector<int32_t>> generate(const ReferenceRequest &request) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module =
-      buildModule(context, opened->config, {needed, llm::KVLayout::HeadMajor, request.input});
+  auto module = request.rounded ? roundedModule(context, request, needed)
+                                : buildModule(context, opened->config,
+                                              {needed, llm::KVLayout::HeadMajor, request.input,
+                                               opened->weights.get()});
   if (!module)
     return module.takeError();
   reference::Interpreter interpreter(**module, *opened->weights);
@@ -92,10 +108,20 @@ void llmc::addReferenceCommand(CLI::App &app, int &status) {
       "The meaning of every op, slow and obvious: what every other way to run is checked against.\n"
       "New ids are the last line of stdout.\n"
       "  llmc run model/ --reference --prompt-ids 1,2,3 --max-new-tokens 8");
-  command->add_option("IN", request->input, "Hugging Face folder or model.json")
+  command->add_option("IN", request->input, "GGUF file, Hugging Face folder or model.json")
       ->required()
       ->type_name("");
   command->add_flag("--reference", request->reference, "interpret, compile nothing");
+  command->add_flag("--rounded", request->rounded,
+                    "round as a compiled model does; without it only the weights are as stored");
+  command->add_option("--quant", request->quant, "with --rounded: as of llmc compile")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"keep", "f32", "bf16", "int8", "int4"}).description(""))
+      ->type_name("F");
+  command->add_option("--kv", request->kv, "with --rounded: as of llmc compile")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "f32", "bf16"}).description(""))
+      ->type_name("F");
   addPromptOptions(*command, request->prompt);
   command->add_option("--max-new-tokens", request->maxNewTokens, "most tokens to append")
       ->capture_default_str()
