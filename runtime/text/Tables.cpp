@@ -133,7 +133,9 @@ bool Reader::textIsCharacters() const {
     if (!isWellFormed(tables.token(id)))
       return false;
     const Text decoded = tables.decoded(id);
-    if (tables.tokenFlags[id] & LLMC_TOKEN_BYTE ? decoded.size != 1 : !isWellFormed(decoded))
+    const bool isByte =
+        tables.has(LLMC_TOKENIZER_BYTE_RUNS) && tables.tokenFlags[id] & LLMC_TOKEN_BYTE;
+    if (isByte ? decoded.size != 1 : !isWellFormed(decoded))
       return false;
   }
   return true;
