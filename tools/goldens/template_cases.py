@@ -79,7 +79,7 @@ VARIABLES = {
     "s": "Hello, wörld",
     "blank": "  two  words \n",
     "html": "<a href=\"x\">it's</a> & more",
-    "odd": "tab\tquote\"'\\ é漢🙂\u00ad\u200b\x07\x7f",
+    "odd": "tab\tquote\"'\\ é漢🙂\u00ad\u200b\x07\x1f\x7f",
     "lines": "one\ntwo\r\nthree\n\nfive",
     "xs": [3, 1, 2, 1],
     "words": ["pear", "Apple", "fig", "apple"],
