@@ -4,24 +4,16 @@
 // one graph at a seeded layer, resumed from there. And it finds nothing where nothing is wrong.
 #include "tools/llmc/compiler/Compare.h"
 #include "test/e2e/Goldens.h"
-#include "test/e2e/compare/TileText.h"
-#include "tools/llmc/compiler/Compilation.h"
+#include "test/e2e/compare/Planting.h"
 
-#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
-#include <sstream>
-#include <unistd.h>
 
 namespace llmc {
 namespace {
 
+using test::compiled;
 using test::KernelText;
-using test::TileText;
-
-std::string scratch(const std::string &name) {
-  return testing::TempDir() + "llmc-compare-" + std::to_string(getpid()) + "-" + name;
-}
 
 compare::CompareRequest requestFor(const std::string &artifact, const std::string &golden) {
   compare::CompareRequest request;
@@ -36,27 +28,12 @@ compare::CompareRequest requestFor(const std::string &artifact, const std::strin
   return request;
 }
 
-/// Compiles, and gives the path or "".
-std::string compiled(CompileRequest request, const std::string &name) {
-  request.output = scratch(name);
-  auto summary = compile(request);
-  EXPECT_TRUE(summary) << summary.error().str();
-  return summary ? request.output : "";
-}
-
-std::string contents(const std::string &path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 //===--- Nothing wrong ---===//
 
 struct CleanCase {
   const char *golden, *kvLayout, *fuseNorm;
   int64_t maxBatch;
-  const char *kv = "";
+  const char *kv = "auto";
 };
 
 class CleanModel : public testing::TestWithParam<CleanCase> {};
@@ -100,7 +77,7 @@ struct Fault {
   const char *op;      ///< that must be named
   /// Edits the kernel; null: the command's last operand becomes the result of the embedding.
   void (*edit)(KernelText &kernel);
-  const char *kv = "";
+  const char *kv = "auto";
 };
 
 /// Makes every load from a parameter give the same constant.
@@ -184,26 +161,7 @@ std::string plant(const Fault &fault, const std::string &command) {
   CompileRequest request;
   request.input = test::goldenModel(fault.golden);
   request.pipeline.kv = fault.kv;
-  request.emit = "tile";
-  std::string printed = compiled(request, "tile.mlir");
-  TileText text(contents(printed));
-  if (fault.edit) {
-    KernelText kernel(text.kernelOf(fault.graph, command));
-    EXPECT_FALSE(kernel.text.empty()) << "no kernel of " << command;
-    fault.edit(kernel);
-    EXPECT_TRUE(kernel.good) << "nothing to edit in:\n" << kernel.text;
-    EXPECT_TRUE(text.setKernel(fault.graph, command, kernel.text));
-  } else {
-    EXPECT_TRUE(text.setLastOperand(fault.graph, command, "embed"));
-  }
-  std::ofstream(printed) << text.text;
-  request.weights = request.input;
-  request.input = printed;
-  request.from = "tile";
-  request.emit = "so";
-  std::string model = compiled(request, "faulty.so");
-  std::remove(printed.c_str());
-  return model;
+  return test::plant(request, fault.graph, command, fault.edit);
 }
 
 TEST_P(PlantedFault, isNamedWithCommandOpAndLayer) {
