@@ -30,7 +30,7 @@ struct OpCase {
                         ///< seen 1.4e-13 at most (acceptance asks 1e-10)
   std::string target = "cpu:x86-64-v3"; ///< whose schedule the block programs have
   CaseWeights weights = CaseWeights::Hashed;
-  bool onPtx = true; ///< whether the block programs have a lowering to PTX
+  bool onPtx = true; ///< whether it runs as PTX too
 };
 
 std::vector<OpCase> opTable();

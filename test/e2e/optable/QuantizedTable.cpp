@@ -151,7 +151,6 @@ OpCase makeCase(const Settings &settings) {
   row.rows = settings.rows;
   row.outputs = (settings.rows + 1) / 2;
   row.vocabulary = settings.v;
-  row.onPtx = false; // no math.roundeven there yet
   return row;
 }
 
@@ -197,6 +196,7 @@ std::vector<OpCase> rowCounts(int64_t most) {
         "rows_" + std::to_string(rows), kMLP, {kInt4Minimum, kInt8, kInt8}, 32, 64, 40, rows};
     settings.schedule = "linear:row_tile=4,linear:panels=2";
     table.push_back(makeCase(settings));
+    table.back().onPtx = rows == most; // slow there, and rows are programs, not a loop's end
   }
   return table;
 }
