@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models whose weights are kept in groups, on every level that this machine has: the same bits in
-// pieces, on threads, in company, after truncation, under any schedule; and the same on all levels.
+// Models whose weights are kept in groups, or as bf16, on every level that this machine has: the
+// same bits in pieces, on threads, in company, after truncation, under any schedule; and the same
+// on all levels.
 #include "test/e2e/bits/Schedules.h"
 #include "test/e2e/compiled/CompileModel.h"
 #include "test/e2e/gguf/GGUFGoldens.h"
@@ -33,8 +34,10 @@ struct Model {
   const char *name, *quant, *gguf;
   size_t level; ///< on which schedules are tried, of those that are here
 };
-constexpr Model kModels[] = {
-    {"int8", "int8", "", 0}, {"int4", "int4", "", 2}, {"mixed", "keep", "llama-q4_1-q8_0", 1}};
+constexpr Model kModels[] = {{"int8", "int8", "", 0},
+                             {"int4", "int4", "", 2},
+                             {"mixed", "keep", "llama-q4_1-q8_0", 1},
+                             {"bf16", "bf16", "", 2}};
 
 void PrintTo(const Model &model, std::ostream *out) { *out << model.name; }
 
@@ -95,14 +98,17 @@ TEST_P(Quantized, piecesThreadsCompanyAndTruncation) {
   }
 }
 
-TEST_P(Quantized, schedules) {
+class QuantizedSchedules : public Quantized {};
+
+TEST_P(QuantizedSchedules, changeNoBit) {
   const std::vector<std::string> here = levelsHere();
   const std::string level = here[std::min(GetParam().level, here.size() - 1)];
   Canonical expected;
   ASSERT_NO_FATAL_FAILURE(compileCanonical(level, "", expected));
-  for (const char *schedule : {"linear:row_tile=1,chunk=1,verify:linear:panels=3",
-                               "linear:row_tile=3,linear:panels=2,decode:linear:row_tile=2",
-                               "linear:row_tile=8,linear:panels=64,chunk=3"}) {
+  for (const char *schedule :
+       {"linear:row_tile=1,linear:panels=4,chunk=1",
+        "linear:row_tile=3,linear:panels=2,decode:linear:row_tile=2,verify:linear:panels=3",
+        "linear:row_tile=8,linear:panels=1,chunk=3"}) {
     ASSERT_NO_FATAL_FAILURE(compile(level, schedule));
     EXPECT_EQ(throughAllGraphs(expected, {2}), "") << schedule;
     EXPECT_EQ(inPieces(expected, {1}, 7, LLMC_STEP_AUTO), "") << schedule;
@@ -125,10 +131,12 @@ TEST_P(Quantized, levels) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(models, Quantized, testing::ValuesIn(kModels),
-                         [](const testing::TestParamInfo<Model> &info) {
-                           return std::string(info.param.name);
-                         });
+std::string nameOf(const testing::TestParamInfo<Model> &info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(models, Quantized, testing::ValuesIn(kModels), nameOf);
+// Floats of any width have the kernels that Variants tries.
+INSTANTIATE_TEST_SUITE_P(models, QuantizedSchedules, testing::ValuesIn(kModels, kModels + 3),
+                         nameOf);
 
 } // namespace
 } // namespace llmc::test

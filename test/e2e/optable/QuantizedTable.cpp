@@ -157,35 +157,43 @@ OpCase makeCase(const Settings &settings) {
 struct Named {
   const char *name, *format;
 };
-constexpr Named kFormats[] = {{"int4", kInt4},
-                              {"int4_minimum", kInt4Minimum},
-                              {"int8", kInt8},
-                              {"int8_minimum", kInt8Minimum}};
+constexpr Named kFormats[] = {{"int4", kInt4},  {"int4_minimum", kInt4Minimum},
+                              {"int8", kInt8},  {"int8_minimum", kInt8Minimum},
+                              {"bf16", "bf16"}, {"f16", "f16"}};
+
+bool inGroups(const Named &format) { return format.format[0] == '!'; }
 
 } // namespace
 
 std::vector<OpCase> quantizedTable() {
   std::vector<OpCase> table;
+  auto add = [&](const std::string &kind, const Named &named, Settings settings, bool onPtx) {
+    settings.name = kind + "_" + named.name;
+    std::fill_n(settings.formats, 3, named.format);
+    table.push_back(makeCase(settings));
+    table.back().onPtx = onPtx;
+  };
   for (const Named &named : kFormats) {
-    auto add = [&](const std::string &kind, Settings settings) {
-      settings.name = kind + "_" + named.name;
-      std::fill_n(settings.formats, 3, named.format);
-      table.push_back(makeCase(settings));
-    };
-    add("linear", {"", kLinear, {}, 96, 0, 33, 5, "silu", "prefill", "never"});
-    add("gemv_split",
-        {"", kLinear, {}, 160, 0, 70, 1, "silu", "decode", "always", "linear:k_split=3"});
-    add("mlp", {"", kMLP, {}, 64, 160, 130, 5, "gelu_erf"});
-    add("mlp_odd_width", {"", kMLP, {}, 32, 70, 5, 3, "silu", "decode"});
-    add("attention", {"", kAttention, {}, 64, 0, 33, 7});
-    add("elements", {"", kElements, {}, 288, 0, 31, 2});
+    add("linear", named, {"", kLinear, {}, 96, 0, 33, 5, "silu", "prefill", "never"}, true);
+    add("mlp", named, {"", kMLP, {}, 64, 160, 130, 5, "gelu_erf"}, false);
+    add("mlp_odd_width", named, {"", kMLP, {}, 32, 70, 5, 3, "silu", "decode"}, true);
+  }
+  // What does not depend on the format in another way each time: some of them.
+  const auto &[int4, int4Minimum, int8, int8Minimum, bf16, f16] = kFormats;
+  for (const Named &named : {int4, int8Minimum, bf16})
+    add("gemv_split", named,
+        {"", kLinear, {}, 160, 0, 70, 1, "silu", "decode", "always", "linear:k_split=3"}, false);
+  for (const Named &named : {int4Minimum, int8, f16}) {
+    add("attention", named, {"", kAttention, {}, 64, 0, 33, 7}, true);
     Settings tied = {"", kLinear, {}, 64, 0, 65, 4, "silu", "verify"};
     tied.tied = true;
-    add("tied", tied);
+    add("tied", named, tied, true);
   }
+  for (const Named &named : {int4, int8Minimum}) // sums and products, rounded for their readers
+    add("elements", named, {"", kElements, {}, 288, 0, 31, 2}, false);
   // As a GGUF file mixes them, and the embedding in floats beside a head in groups.
   table.push_back(makeCase({"mixed_minimum", kMLP, {kInt4Minimum, kInt8, kInt8}, 64, 96, 50, 6}));
-  table.push_back(makeCase({"mixed_floats", kMLP, {kInt4, "f32", kInt4}, 64, 96, 50, 6}));
+  table.push_back(makeCase({"mixed_floats", kMLP, {kInt4, "bf16", kInt4}, 64, 96, 50, 6}));
   return table;
 }
 
@@ -203,7 +211,10 @@ std::vector<OpCase> rowCounts(int64_t most) {
 
 std::vector<OpCase> extremesTable() {
   std::vector<OpCase> table;
-  for (const auto &[name, format] : kFormats) {
+  for (const Named &named : kFormats) {
+    if (!inGroups(named))
+      continue;
+    const auto &[name, format] = named;
     Settings settings = {
         std::string("extremes_") + name, kPlainLinear, {format, "f32", format}, 576, 0, 40, 12};
     table.push_back(makeCase(settings));
