@@ -38,6 +38,24 @@ inline void checkDecoding(const text::Tokenizer &tokenizer, const std::vector<in
   require(streamed == whole || tables.has(LLMC_TOKENIZER_BYTE_RUNS));
 }
 
+// Encodes a text in every way, and decodes its ids and some that no text gives.
+inline void exercise(const text::Tokenizer &tokenizer, std::string_view text) {
+  for (uint32_t flags = 0; flags < 4; ++flags) {
+    uint64_t needed = 0;
+    std::vector<int32_t> ids(64 + 4 * text.size());
+    if (tokenizer.encode({text.data(), text.size()}, flags, ids.data(), ids.size(), needed,
+                         nullptr))
+      continue;
+    ids.resize(std::min<size_t>(needed, ids.size()));
+    for (int32_t id : ids)
+      require(id >= 0 && static_cast<uint32_t>(id) < tokenizer.tables().header->n_tokens);
+    for (unsigned char byte : text)
+      ids.push_back(byte * 7 % 300);
+    checkDecoding(tokenizer, ids, 0);
+    checkDecoding(tokenizer, ids, LLMC_DECODE_SKIP_SPECIAL);
+  }
+}
+
 // False when the tables are refused.
 inline bool useTokenizer(const std::string &tables, std::string_view text) {
   // Memory of its exact size, aligned, so that each read beyond it is seen.
@@ -53,20 +71,8 @@ inline bool useTokenizer(const std::string &tables, std::string_view text) {
     error.struct_size = sizeof error;
     opened = tokenizer.open(memory, tables.size(), "tables", &error) == LLMC_OK;
     require(opened || strstr(error.message, "error: "));
-    for (uint32_t flags = 0; opened && flags < 4; ++flags) {
-      uint64_t needed = 0;
-      std::vector<int32_t> ids(64 + 4 * text.size());
-      if (tokenizer.encode({text.data(), text.size()}, flags, ids.data(), ids.size(), needed,
-                           &error))
-        continue;
-      ids.resize(std::min<size_t>(needed, ids.size()));
-      for (int32_t id : ids)
-        require(id >= 0 && static_cast<uint32_t>(id) < tokenizer.tables().header->n_tokens);
-      for (size_t i = 0; i < text.size(); ++i) // and ids that no text gives
-        ids.push_back(static_cast<unsigned char>(text[i]) * 7 % 300);
-      checkDecoding(tokenizer, ids, 0);
-      checkDecoding(tokenizer, ids, LLMC_DECODE_SKIP_SPECIAL);
-    }
+    if (opened)
+      exercise(tokenizer, text);
   }
   free(memory);
   return opened;
