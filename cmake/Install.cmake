@@ -19,7 +19,8 @@ install(TARGETS llmc_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY runtime/include/llmc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/llmc)
-configure_package_config_file(cmake/llmcConfig.cmake.in ${CMAKE_BINARY_DIR}/llmcConfig.cmake INSTALL_DESTINATION ${package})
+configure_package_config_file(cmake/llmcConfig.cmake.in ${CMAKE_BINARY_DIR}/llmcConfig.cmake INSTALL_DESTINATION ${package}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/llmcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/llmcConfig.cmake ${CMAKE_BINARY_DIR}/llmcConfigVersion.cmake DESTINATION ${package})
 configure_file(cmake/llmc.pc.in ${CMAKE_BINARY_DIR}/llmc.pc @ONLY)

@@ -14,6 +14,8 @@ using namespace llmc::tiles;
 
 namespace {
 
+constexpr int64_t kMostTogether = 4; // panels written out side by side
+
 /// A projection of the region: linear or lm_head.
 struct Projection {
   Value input, result;
@@ -42,14 +44,14 @@ public:
     Value first = k.mul(k.programId(tile::Axis::Inner), perProgram);
     Value last =
         arith::MinUIOp::create(k.body, k.loc, k.add(first, k.index(perProgram)), k.index(panels));
-    // Groups: all panels of a program at a time, each a stream of its own; what is left one by one.
-    int64_t together = inGroups ? perProgram : 1;
+    // Groups: some panels of a program at a time, each a stream of its own; what is left one by one.
+    int64_t together = inGroups ? std::min(perProgram, kMostTogether) : 1;
     Value single = first;
     if (together > 1) {
       single = k.add(first, k.mul(k.div(k.sub(last, first), together), together));
       overPanels(first, single, together);
     }
-    if (together == 1 || panels % together)
+    if (together == 1 || panels % together || perProgram % together)
       overPanels(single, last, 1);
     return success();
   }

@@ -46,7 +46,7 @@ void printLosses(const std::map<std::string, model::RoundingLoss> &losses, bool 
     worst.push_back({loss.relative(), name});
   std::sort(worst.rbegin(), worst.rend());
   if (!worst.empty())
-    std::fprintf(stderr, "quantised %zu tensors, relative error %.4f (median), of each:\n", worst.size(), worst[worst.size() / 2].first);
+    std::fprintf(stderr, "rounded %zu tensors, relative error %.4f (median), of each:\n", worst.size(), worst[worst.size() / 2].first);
   constexpr size_t kShown = 5;
   for (size_t i = 0; i < worst.size() && (all || i < kShown); ++i)
     std::fprintf(stderr, "  %-24s %.4f\n", worst[i].second.c_str(), worst[i].first);
@@ -93,34 +93,34 @@ int run(CompileRequest request) {
 void llmc::addCompileCommand(CLI::App &app, int &status) {
   auto request = std::make_shared<CompileRequest>();
   auto plugins = std::make_shared<std::vector<std::string>>();
-  CLI::App *command = app.add_subcommand("compile", "Compile a model (Hugging Face folder or model.json) into one artefact");
+  CLI::App *command = app.add_subcommand("compile", "Compile a model (GGUF file, Hugging Face folder or model.json) into one artefact");
   command->footer("Example: llmc compile model/ -o model.so --target cpu:native --max-seq 2048");
-  command->add_option("IN", request->input, "Hugging Face folder or model.json; with --from: an .mlir file")->required();
+  command->add_option("IN", request->input, "GGUF file, Hugging Face folder or model.json; with --from: an .mlir file")->required();
   command->add_option("-o", request->output, "OUT.so, OUT.o or OUT.a; with --emit: a file or - (default: stdout)");
-  command->add_option("--target", request->pipeline.target, "cpu:LEVEL[,LEVEL...]: native, x86-64-v3, x86-64-v4, x86-64-v4+vnni+bf16")
+  command->add_option("--target", request->pipeline.target, "cpu:LEVEL[,...]: native, x86-64-v3, x86-64-v4, x86-64-v4+vnni+bf16")
       ->capture_default_str();
   command->add_option("--max-seq", request->maxSequence, "longest sequence, in tokens (default: the model's own, up to 4096)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24));
   command->add_option("--max-batch", request->maxBatch, "most sequences at once")->capture_default_str()->check(CLI::Range(1, 4096));
-  command->add_option("--emit", request->emit, "stop after a stage and print it: import, graph, schedule, tile, memory, kernel, llvm-ir, asm")
+  command->add_option("--emit", request->emit, "print a stage: import, graph, schedule, tile, memory, kernel, llvm-ir, asm")
       ->capture_default_str();
-  command->add_option("--from", request->from, "IN is IR printed after this stage: go on from there");
+  command->add_option("--from", request->from, "IN is IR printed after this stage (import to memory): go on from there");
   command->add_option("--weights", [request](const CLI::results_t &values) {
         if (values.front() == "separate")
           request->weightsSeparate = true;
         else
           request->weights = values.front();
         return true;
-      }, "'separate': beside OUT, in OUT.weights; with --from: the model that holds them");
-  command->add_option("--name", request->name, "a C identifier: query symbol NAME_llmc_query, so that several can be linked");
+      }, "'separate': in OUT.weights; with --from: the model that holds them");
+  command->add_option("--name", request->name, "a C identifier: exports NAME_llmc_query, so that several can be linked");
   command->add_flag("--no-tokenizer", request->withoutTokenizer, "leave the model's tokenizer out: token ids only");
-  command->add_option("--schedule", request->pipeline.schedule, "force schedule fields: [graph:][kind or region:]field=value,...");
-  command->add_option("--quant", request->pipeline.quant, "format of the weights: keep (as stored), f32, bf16, int8 or int4 (groups of 32)")
+  command->add_option("--schedule", request->pipeline.schedule, "force fields: [graph:][kind or region:]field=value,... (linear:row_tile=4)");
+  command->add_option("--quant", request->pipeline.quant, "weights: keep (as stored), f32, bf16, int8 or int4 (groups of 32)")
       ->capture_default_str();
-  command->add_option("--kv", request->pipeline.kv, "format of cached keys and values: f32, bf16, or auto: f32 where all weights are f32, else bf16")->capture_default_str();
+  command->add_option("--kv", request->pipeline.kv, "cached keys and values: f32, bf16, or auto (f32 if all weights are f32, else bf16)")->capture_default_str();
   command->add_option("--kv-layout", request->pipeline.kvLayout, "head_major or token_major")->capture_default_str();
-  command->add_option("--fuse-norm", request->pipeline.fuseNorm, "norms into linears: cost, always or never")->capture_default_str();
-  command->add_option("--load-pass-plugin", *plugins, "FILE[@STAGE]: run the plug-in's passes at the end of STAGE (default graph)");
+  command->add_option("--fuse-norm", request->pipeline.fuseNorm, "norms into linears: cost (where it pays), always or never")->capture_default_str();
+  command->add_option("--load-pass-plugin", *plugins, "FILE[@STAGE]: run its passes at the end of STAGE (default graph)");
   command->add_option("--remarks", request->remarks, "write every decision to this file (YAML)");
   command->add_flag("--verbose", request->verbose, "print every decision on stderr");
   command->callback([request, plugins, &status] {

@@ -150,7 +150,8 @@ TEST_F(ArtifactTest, ManifestTellsTheWholeStory) {
   EXPECT_EQ(manifest["target"][1]["features"][0], "avx2");
   EXPECT_EQ(manifest["limits"]["eos"], (std::vector<int>{3, 7}));
   EXPECT_EQ(manifest["memory"]["weights_bytes"], 896);
-  EXPECT_EQ(manifest["quantisation"][0]["format"], "panel4<f32>");
+  EXPECT_EQ(manifest["quantisation"]["formats"][0]["format"], "panel4<f32>");
+  EXPECT_TRUE(manifest["quantisation"]["relative_error"].empty()); // kept as stored
   EXPECT_EQ(manifest["options"]["max_seq"], 16);
   EXPECT_EQ(manifest["cost"][0]["op"], "head");
   EXPECT_EQ(manifest["source"]["tensors"].size(), 3u);
