@@ -97,7 +97,7 @@ Body declareExplain(CLI::App &app) {
 }
 
 constexpr Command kCommands[] = {
-    {"compile", "make a model.so of a model folder or model.json", nullptr},
+    {"compile", "make a model.so of a model folder, .gguf or model.json", nullptr},
     {"run", "append tokens to a prompt", declareRun},
     {"tokenize", "text to token ids, and back", declareTokenize},
     {"eval", "predict a text: perplexity, divergence from another model", declareEval},

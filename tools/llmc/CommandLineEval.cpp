@@ -12,7 +12,7 @@ Body declareEval(CLI::App &app) {
       app.add_option("--text", options->file, "UTF-8 text to predict; - is standard input")
           ->type_name("F");
   CLI::Option *idsFile =
-      app.add_option("--ids", *ids, "token ids instead, as in 1,2,3")->type_name("F");
+      app.add_option("--ids", *ids, "a file of token ids instead, as in 1,2,3")->type_name("F");
   app.add_option("--against", options->against,
                  "compare logits with a model.so; with a model that is\nnot compiled, made float32 "
                  "for it; or F.npy, f32 [tokens, vocabulary]")

@@ -47,13 +47,13 @@ void declareExplainOptions(CLI::App &app, ExplainOptions &options) {
       app.add_option("--kv", options.kv, "format of keys and values")->type_name("FORMAT"),
       app.add_option("--target", options.target, "what schedules are chosen for")
           ->type_name("NAME"),
-      app.add_option("--max-seq", options.maxSequence, "longest sequence, in tokens")
+      app.add_option("--max-seq", options.maxSequence, "longest sequence, in tokens [the model's, up to 4096]")
           ->type_name("N")
           ->check(CLI::Range(int64_t(1), int64_t(1) << 24).description(""))};
   app.footer(
       "What a step costs op by op: FLOPs (a multiply-add is two), bytes by kind, what binds\n"
       "them on a machine, and exact memory. A config.json is enough: no weights are read.\n"
-      "  llmc explain config.json --phase decode --depth 4096 --machine h200");
+      "  llmc explain config.json --phase decode --depth 4000 --machine h200");
   app.parse_complete_callback([&options, ofCompile] {
     for (const CLI::Option *option : ofCompile)
       options.compiles |= option->count() > 0;

@@ -69,7 +69,7 @@ void llmc::addCompareCommand(CLI::App &app, int &status) {
       ->type_name("");
   command
       ->add_option("IN", request->model,
-                   "what it was compiled from: Hugging Face folder or model.json")
+                   "what it was compiled from: GGUF file, Hugging Face folder or model.json")
       ->required()
       ->type_name("");
   addPromptOptions(*command, request->prompt);
