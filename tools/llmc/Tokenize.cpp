@@ -48,21 +48,46 @@ Status printText(const TokenizeOptions &options, const TokenizeSource &source) {
   return text ? print(*text) : text.takeError();
 }
 
+constexpr int kMaxDepth = 64; // of nested JSON: copies and destructors recurse
+
+// All of the file, nested at most kMaxDepth deep.
+Result<nlohmann::json> parseJson(const std::string &file, const std::string &text) {
+  bool isTooDeep = false;
+  const auto keep = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json &) {
+    isTooDeep |= depth > kMaxDepth;
+    return !isTooDeep;
+  };
+  nlohmann::json json = nlohmann::json::parse(text, keep, false);
+  if (isTooDeep)
+    return errorAt(file, "",
+                   "found JSON nested more than " + std::to_string(kMaxDepth) +
+                       " deep, expected messages");
+  if (json.is_discarded())
+    return errorAt(file, "", "found malformed JSON, expected messages in UTF-8");
+  return json;
+}
+
+bool isOfAssistant(const nlohmann::json &message) {
+  const auto role = message.find("role"); // end() in what is no object
+  return role != message.end() && role->is_string() && *role == "assistant";
+}
+
 // The file is a list of messages, or an object of the template's variables, messages among them.
 Status printChat(const TokenizeOptions &options, const TokenizeSource &source) {
   Result<std::string> text = readSmallFile(options.text, "messages");
   if (!text)
     return text.takeError();
-  auto json = nlohmann::json::parse(*text, nullptr, false);
-  nlohmann::json variables = json.is_array() ? nlohmann::json{{"messages", json}} : json;
+  Result<nlohmann::json> json = parseJson(options.text, *text);
+  if (!json)
+    return json.takeError();
+  nlohmann::json variables = json->is_array() ? nlohmann::json{{"messages", *json}} : *json;
   if (!variables.is_object() || !variables.contains("messages") ||
       !variables["messages"].is_array() || variables["messages"].empty())
     return errorAt(options.text, "",
                    "found no messages, expected a JSON list of {\"role\": ..., \"content\": ...}, "
                    "or an object with \"messages\"");
-  const auto &last = variables["messages"].back();
-  const bool answered = last.is_object() && last.value("role", "") == "assistant";
-  Result<std::string> rendered = source.renderChat(variables.dump(), !answered);
+  const bool isAnswered = isOfAssistant(variables["messages"].back());
+  Result<std::string> rendered = source.renderChat(variables.dump(), !isAnswered);
   return rendered ? print(*rendered) : rendered.takeError();
 }
 

@@ -79,11 +79,30 @@ TEST(Tokenize, WhatIsWrongIsOneLine) {
 
 TEST(Tokenize, MessagesMustBeMessages) {
   TemporaryFolder folder;
-  for (const char *text : {"", "[]", "{}", "7", "{\"messages\": 1}", "[1"}) {
-    folder.write("m.json", text);
+  const std::string deep(1000000, '[');
+  const struct {
+    std::string text, error;
+  } all[] = {
+      {"", "found malformed JSON"},
+      {"[1", "found malformed JSON"},
+      {"[\"\xff\"]", "found malformed JSON"},
+      {deep, "found JSON nested more than 64 deep"},
+      {deep + std::string(deep.size(), ']'), "found JSON nested more than 64 deep"},
+      {"[]", "found no messages"},
+      {"{}", "found no messages"},
+      {"7", "found no messages"},
+      {"{\"messages\": 1}", "found no messages"},
+  };
+  for (const auto &one : all) {
+    folder.write("m.json", one.text);
     const Outcome outcome = tokenize({"--chat", folder.file("m.json")});
-    EXPECT_EQ(outcome.code, 1) << text;
-    EXPECT_TRUE(contains(outcome.error, "m.json: error: found no messages")) << outcome.error;
+    EXPECT_EQ(outcome.code, 1) << one.text.substr(0, 100);
+    EXPECT_TRUE(contains(outcome.error, "m.json: error: " + one.error)) << outcome.error;
+  }
+  for (const char *text : {"[{\"role\": 1}]", "[{\"role\": null}]", "[{\"role\": []}]", "[1]", "[[]]"}) {
+    folder.write("m.json", text); // what that means is the template's to say
+    const Outcome outcome = tokenize({"--chat", folder.file("m.json")});
+    EXPECT_TRUE(outcome.code == 0 || outcome.code == 1) << text << outcome.code;
   }
   folder.write("m.json", R"([{"role": "user", "content": "hi"}])");
   const Outcome outcome = tokenize({"--chat", folder.file("m.json")});
