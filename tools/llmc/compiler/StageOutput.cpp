@@ -9,8 +9,9 @@ llmc::Status llmc::writeText(const std::string &path, llvm::StringRef text) {
   if (path == "-") {
     llvm::outs() << text;
     llvm::outs().flush();
-    return llvm::outs().has_error() ? Status(errorAt("stdout", "", "error: could not write " + std::to_string(text.size()) + " bytes"))
-                                    : Status();
+    const std::error_code failure = llvm::outs().error();
+    llvm::outs().clear_error(); // else its destructor reports it again, and exits
+    return failure ? Status(errorAt("standard output", "", "cannot be written: " + failure.message())) : Status();
   }
   auto file = artifact::OutputFile::create(path, {});
   if (!file)
