@@ -5,6 +5,7 @@
 #include "tools/llmc/TokenIds.h"
 #include <array>
 #include <cfloat>
+#include <charconv>
 #include <unistd.h>
 
 namespace llmc::tool {
@@ -26,6 +27,20 @@ CLI::Option *declareNumber(CLI::App &app, const char *name, float &value, float 
         if (!text.empty() && !*end && number >= least && number <= most)
           return "";
         return "found " + escaped(text, 40) + ", expected " + range;
+      });
+}
+
+// The conversion alone takes -1 and what is larger than 64 bits as the largest number.
+CLI::Option *declareSeed(CLI::App &app, uint64_t &seed) {
+  return app.add_option("--seed", seed, "")
+      ->type_name("N")
+      ->check([](const std::string &text) -> std::string {
+        uint64_t number = 0;
+        const char *end = text.data() + text.size();
+        const auto [read, error] = std::from_chars(text.data(), end, number);
+        if (error == std::errc() && read == end)
+          return "";
+        return "found " + escaped(text, 40) + ", expected a whole number from 0 to 2^64 - 1";
       });
 }
 
@@ -118,7 +133,7 @@ NeedTemperature declareSampling(CLI::App &app, SamplingOptions &sampling) {
       declareNumber(app, "--frequency-penalty", sampling.frequencyPenalty, -1e6f, 1e6f, penalty),
       declareNumber(app, "--presence-penalty", sampling.presencePenalty, -1e6f, 1e6f, penalty),
       declareCount(app, "--penalty-window", sampling.penaltyWindow, "", 1, kMostTokens),
-      app.add_option("--seed", sampling.seed, "")->type_name("N"),
+      declareSeed(app, sampling.seed),
       app.add_option_function<std::string>("--sampler-order",
                                            [&sampling](const std::string &order) {
                                              sampling.llamaCppOrder = order == "llama.cpp";
