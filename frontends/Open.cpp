@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
+#include <fstream>
 #include <sys/stat.h>
 
 namespace llmc {
@@ -90,8 +91,19 @@ std::string besideFile(const std::string &file, const std::string &path) {
   return plain ? path : file.substr(0, slash + 1) + path;
 }
 
+// Whether a file that is no model.json looks like Hugging Face's config.
+bool namesModelType(const std::string &path) {
+  std::string start(1 << 16, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start.find("\"model_type\"") != std::string::npos;
+}
+
 Result<OpenedModel> openModelJson(const std::string &path) {
   Result<json::ModelDescription> read = json::readModelJson(path);
+  if (!read && namesModelType(path))
+    return read.takeError().withNote(
+        noteAt(path, "", "a Hugging Face config is known by its name: call the file config.json"));
   if (!read)
     return read.takeError();
   const json::WeightsReference &reference = read->weights;

@@ -78,7 +78,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "schedule field " << field << " is " << value << ", expected " << least << " to " << most;
   };
   return failure(failed(outside("lanes", lanes, 0, 1024)) || failed(outside("k_split", kSplit, 1, 64)) ||
-                 failed(outside("kv_chunk", kvChunk, 0, 64)) || failed(outside("row_tile", rowTile, 1, 16)) ||
+                 failed(outside("kv_chunk", kvChunk, kvChunk == 0 ? 0 : 64, 64)) || failed(outside("row_tile", rowTile, 1, 16)) ||
                  failed(outside("panels", panels, 1, 64)) || failed(outside("k_tile", kTile, 0, 4096)) ||
                  failed(outside("chunk", chunk, 1, 1 << 20)));
 }

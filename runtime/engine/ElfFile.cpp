@@ -19,7 +19,8 @@ constexpr uint64_t kPageBytes = 4096;
 
 class File {
 public:
-  explicit File(const char *path) : descriptor(open(path, O_RDONLY | O_CLOEXEC)) {}
+  // Without waiting: a FIFO has no end to wait for.
+  explicit File(const char *path) : descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~File() {
     if (descriptor >= 0)
       close(descriptor);

@@ -53,6 +53,11 @@ llmc_status findWeights(llmc_model &model, const char *file, const char *path,
   const llmc_artifact &artifact = *model.artifact;
   if (!artifact.weights_bytes)
     return LLMC_OK;
+  if (artifact.weights_delta && options.weights_path)
+    return fail(error, LLMC_INVALID_ARGUMENT,
+                "%s: weights: error: found them inside the model, expected none where a separate "
+                "file is given; leave '%s' out",
+                file, Escaped(options.weights_path).text());
   if (artifact.weights_delta) {
     model.weights =
         reinterpret_cast<const char *>(&artifact.weights_delta) + artifact.weights_delta;

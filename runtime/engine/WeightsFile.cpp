@@ -74,7 +74,7 @@ llmc_status mapWeightsFile(llmc_model &model, const char *modelPath, const char 
                 "weights file '%s': error: found a name that is empty, too long or has a folder in "
                 "it, expected a plain file name; give its path",
                 Escaped(model.artifact->weights_file).text());
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return fail(
         error, LLMC_NOT_FOUND,

@@ -263,7 +263,7 @@ Result<llm::StepShape> stepOf(const ExplainOptions &options, const std::string &
     return errorAt(options.depth ? "--depth" : "--prompt-len", "",
                    "found " + std::to_string(depth) + " tokens and " + std::to_string(fresh) +
                        " new in " + phase + ", expected at most " + std::to_string(maxPositions) +
-                       " in all, the model's positions");
+                       " in all; --max-seq sets the limit");
   llm::StepShape shape;
   shape.sequences = options.batch;
   shape.rows = fresh * shape.sequences;

@@ -82,4 +82,12 @@ Status finishOutput() {
   return errorAt("standard output", "", "cannot be written: " + reason);
 }
 
+int withOutput(int status) {
+  Status written = finishOutput();
+  if (written || status)
+    return status;
+  fprintf(stderr, "%s\n", written.error().str().c_str());
+  return 1;
+}
+
 } // namespace llmc::tool

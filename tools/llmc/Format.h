@@ -31,5 +31,7 @@ private:
 void print(std::string_view text);
 // Whether all that was printed has arrived, a full disk being the usual reason why not.
 Status finishOutput();
+// The exit code of a command once all of its output is written: 1, with a message, where it is not.
+int withOutput(int status);
 
 } // namespace llmc::tool

@@ -114,7 +114,7 @@ TEST(Explain, StepsOfThePhases) {
   ASSERT_FALSE(tooDeep);
   EXPECT_EQ(tooDeep.error().str(),
             "--depth: error: found 597 tokens and 4 new in verify, expected at most 600 in "
-            "all, the model's positions");
+            "all; --max-seq sets the limit");
 }
 
 TEST(Explain, TablesForPeople) {

@@ -2,6 +2,7 @@
 //
 // llmc-compiler: the commands of llmc that load LLVM. `llmc` starts it with its own arguments;
 // people call `llmc`.
+#include "tools/llmc/Format.h"
 #include "tools/llmc/compiler/Commands.h"
 #include <cstdio>
 
@@ -32,10 +33,10 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {
-    return app.exit(help);
+    return llmc::tool::withOutput(app.exit(help));
   } catch (const CLI::ParseError &error) {
     std::fprintf(stderr, "%s\n", lineOf(app, error).c_str());
     return 2;
   }
-  return status;
+  return llmc::tool::withOutput(status);
 }
