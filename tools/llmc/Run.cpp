@@ -167,6 +167,7 @@ Status runOnce(const GivenPrompt &given, const RunOptions &options, const Loaded
     if (Status status = text.finish(); !status)
       return status;
   print(options.givesText() ? "\n" : joinIds(*tokens) + "\n");
+  fflush(stdout); // before what goes to stderr
   printTimes(times);
   return finishOutput();
 }
