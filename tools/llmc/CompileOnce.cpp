@@ -2,11 +2,13 @@
 // The compiler is another process: this one stays free of LLVM.
 #include "tools/llmc/CompileOnce.h"
 #include "tools/llmc/HandOver.h"
+#include "tools/llmc/RemoveOnSignal.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,8 +25,11 @@ public:
   Status make() {
     const char *base = getenv("TMPDIR");
     name = std::string(base && *base ? base : "/tmp") + "/llmc-eval-XXXXXX";
-    if (mkdtemp(name.data()))
+    if (mkdtemp(name.data())) {
+      for (const std::string &path : {name, file(), errors()})
+        guards.push_back(std::make_unique<RemoveOnSignal>(path));
       return {};
+    }
     const std::string reason = strerror(errno);
     return errorAt(std::exchange(name, ""), "", "cannot be made: " + reason);
   }
@@ -40,6 +45,7 @@ public:
 
 private:
   std::string name;
+  std::vector<std::unique_ptr<RemoveOnSignal>> guards;
 };
 
 [[noreturn]] void becomeChild(const std::string &program, std::vector<std::string> words,
@@ -85,6 +91,7 @@ Status runCompiler(const std::string &model, const std::string &program,
   const pid_t child = fork();
   if (!child)
     becomeChild(program, std::move(words), errors);
+  const EndOnSignal guard(child);
   int status = 0;
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;

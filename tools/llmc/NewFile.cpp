@@ -31,6 +31,7 @@ Status NewFile::open() {
   const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return failed("created", errno);
+  guard.emplace(name);
   temporary = name;
   file = fdopen(descriptor, "wb");
   if (file)
@@ -53,6 +54,7 @@ Status NewFile::commit() {
   if (rename(temporary.c_str(), path.c_str()))
     return failed("renamed", errno);
   temporary.clear();
+  guard.reset();
   return {};
 }
 

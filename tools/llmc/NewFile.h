@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that appears whole or not at all: written under a temporary name beside its place, renamed
-// by commit(), removed otherwise.
+// by commit(), removed otherwise, also where a signal ends the program.
 #pragma once
 
 #include "dialects/model/Error.h"
+#include "tools/llmc/RemoveOnSignal.h"
 #include <cstdio>
+#include <optional>
 
 namespace llmc::tool {
 
@@ -24,6 +26,7 @@ private:
 
   std::string path;
   std::string temporary;
+  std::optional<RemoveOnSignal> guard;
   FILE *file = nullptr;
 };
 

@@ -2,8 +2,11 @@
 #include "tools/llmc/NewFile.h"
 #include "test/frontends/Support.h"
 #include "test/tools/llmc/Program.h"
+#include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace llmc::test {
 namespace {
@@ -35,6 +38,24 @@ TEST(NewFile, RefusesWhatIsNotAFile) {
   const Status status = tool::writeWholeFile(folder.path, "text");
   ASSERT_FALSE(status);
   EXPECT_TRUE(contains(status.error().message, "found something that is not a file"));
+}
+
+TEST(NewFile, ASignalLeavesNothing) {
+  TemporaryFolder folder;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = fork();
+    if (!child) {
+      tool::NewFile file(folder.file("f"));
+      if (!file.open())
+        _exit(3);
+      raise(signal);
+      _exit(4);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path)) << "after signal " << signal;
+  }
 }
 
 } // namespace
