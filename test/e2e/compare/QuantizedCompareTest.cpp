@@ -6,6 +6,8 @@
 #include "test/e2e/gguf/GGUFGoldens.h"
 #include "tools/llmc/compiler/Compare.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <gtest/gtest.h>
 #include <regex>
 
@@ -66,6 +68,23 @@ TEST_P(CleanQuantized, hasNoDifference) {
   EXPECT_GT(report->largestShare, 0);
   EXPECT_LT(report->largestShare, 0.8);
   RecordProperty("share", std::to_string(report->largestShare));
+}
+
+/// From end to end too, once undecided roundings are taken over; every row of logits is looked at.
+TEST_P(CleanQuantized, staysTogetherFromEndToEnd) {
+  CompileRequest request = compileRequest(GetParam().model);
+  request.pipeline.fuseNorm = GetParam().fuseNorm;
+  request.pipeline.kv = GetParam().kv;
+  std::string model = test::compiled(request, "clean-together.so");
+  compare::CompareRequest comparison = requestFor(model, GetParam().model);
+  comparison.endToEnd = true;
+  auto report = compare::compareModels(comparison);
+  ASSERT_TRUE(report) << report.error().str();
+  ASSERT_FALSE(report->difference);
+  const compare::Divergence &found = report->divergence;
+  EXPECT_GE(found.rows, std::count(comparison.prompt.ids.begin(), comparison.prompt.ids.end(), ','));
+  EXPECT_LE(found.sum / double(found.rows), 1e-8);
+  std::remove(model.c_str());
 }
 
 INSTANTIATE_TEST_SUITE_P(Goldens, CleanQuantized,

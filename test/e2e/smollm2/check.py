@@ -113,8 +113,11 @@ class Checks:
 
     def correctness(self, kept):
         ids = self.ids[: self.compared_tokens]
-        out = run(self.llmc, "compare", kept, self.gguf, "--prompt-ids", joined(ids)).decode().strip()
-        expect(out.startswith("no difference"), f"every op against the reference that rounds alike, {len(ids)} tokens: {out}")
+        out = run(self.llmc, "compare", kept, self.gguf, "--prompt-ids", joined(ids), "--end-to-end").decode()
+        expect(out.startswith("no difference"), f"every op against the reference that rounds alike: {out.splitlines()[0]}")
+        found = re.search(r"end to end: mean KL ([\d.e+-]+) nats, .* over (\d+) rows", out)
+        kl, rows = (float(found.group(1)), int(found.group(2))) if found else (math.inf, 0)
+        expect(kl <= 1e-5 and rows >= len(ids), f"and from end to end: mean KL {kl:.1e} (bound 1e-5) over {rows} rows of logits")
 
     def speculation(self, kept):
         for name, prompt in (("repeating", self.ids[:40] * 4), ("plain", self.ids[:200])):
@@ -132,7 +135,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("llmc", "fetch", "goldens", "text", "folder"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--tokens-compared", type=int, default=48)
+    parser.add_argument("--tokens-compared", type=int, default=200)
     checks = Checks(parser.parse_args())
     kept, exact = checks.compile("kept"), checks.compile("f32", "--quant", "f32")
     checks.tokens(kept)

@@ -53,7 +53,7 @@ private:
       size_t end = std::min(total, done + part);
       StepPlan plan{"prefill of tokens " + std::to_string(done) + " to " + std::to_string(end - 1),
                     LLMC_STEP_PREFILL,
-                    LLMC_OUTPUTS_LAST,
+                    state.drift ? LLMC_OUTPUTS_ALL : LLMC_OUTPUTS_LAST,
                     {}};
       if (done == 0 && main == 1)
         plan.entries.push_back({0, tokens[0]});
@@ -91,6 +91,8 @@ private:
       if (llmc_sequence_truncate(state.sequences[s], uint32_t(kept), error.raw()))
         return error.take();
       state.caches.truncate(s, int64_t(kept));
+      if (state.drift)
+        state.drift->truncate(s, int64_t(kept));
       plan.entries.push_back({s, {tokens[s].begin() + std::ptrdiff_t(kept), tokens[s].end()}});
     }
     return step(plan, false);
@@ -112,12 +114,15 @@ Status checkLength(const CompareRequest &request, size_t prompt, uint32_t most) 
                      " in all; ask for fewer, or compile with a larger --max-seq");
 }
 
-Result<tool::SessionOwner> sessionFor(const Sides &sides, size_t length, uint32_t sequences) {
+Result<tool::SessionOwner> sessionFor(const Sides &sides, size_t length, uint32_t sequences,
+                                      bool allOutputs) {
   llmc_session_options options = {};
   options.max_tokens = uint32_t(length * sequences);
   options.max_sequences = sequences;
   options.max_rows = uint32_t(std::min(length * sequences, kStepRows));
-  options.max_outputs = std::min<uint32_t>(options.max_rows, kVerifyTokens * sequences);
+  options.max_outputs =
+      allOutputs ? options.max_rows
+                 : std::min<uint32_t>(options.max_rows, kVerifyTokens * sequences);
   options.page_chunks = 1; // so that a page table has something to say
   return tool::makeSession(sides.loaded, options);
 }
@@ -136,11 +141,13 @@ Result<CompareReport> compareModels(const CompareRequest &request) {
     return fits.takeError();
   uint32_t sequences = std::min<uint32_t>(limits.max_sequences, 2);
   Result<tool::SessionOwner> session =
-      sessionFor(*sides, prompt->size() + size_t(request.newTokens), sequences);
+      sessionFor(*sides, prompt->size() + size_t(request.newTokens), sequences, request.endToEnd);
   if (!session)
     return session.takeError();
   CompareState state{*sides, session->get(), {}, {*sides->module, *sides->opened.weights},
-                     {},     request.bound,  {}};
+                     {},     request.bound,  {}, {}};
+  if (request.endToEnd)
+    state.drift.emplace(state.interpreter);
   for (uint32_t s = 0; s < sequences; ++s) {
     tool::CallError error;
     llmc_sequence *sequence = nullptr;
@@ -150,6 +157,8 @@ Result<CompareReport> compareModels(const CompareRequest &request) {
   }
   if (Status status = Comparison(state, std::move(*prompt), request.newTokens).run(); !status)
     return status.takeError();
+  if (state.drift)
+    state.report.divergence = state.drift->divergence;
   return std::move(state.report);
 }
 

@@ -17,6 +17,14 @@ struct CompareRequest {
   tool::PromptOptions prompt;
   int64_t newTokens = 4;       ///< decode steps
   std::optional<double> bound; ///< relative error allowed everywhere, instead of each op's own
+  bool endToEnd = false;       ///< also carry the reference's own values along (CompareDrift.h)
+};
+
+/// KL(reference || compiled) of the logits, in nats.
+struct Divergence {
+  double sum = 0, largest = 0;
+  uint64_t rows = 0;
+  uint64_t taken = 0; ///< undecided roundings that the reference took from the compiled side
 };
 
 /// The worst element of one result.
@@ -47,6 +55,7 @@ struct CompareReport {
   std::string largestCommand;
   double largestShare = 0; ///< itsError / itsBound
   std::optional<Difference> difference;
+  Divergence divergence; ///< with endToEnd
 };
 
 /// Stops at the first difference. An error is something that prevents the comparison: another

@@ -47,6 +47,10 @@ int run(const compare::CompareRequest &request) {
     std::printf("; nearest to its bound: %s, error %.3g, bound %.3g",
                 report->largestCommand.c_str(), report->largestError, report->itsBound);
   std::printf("\n");
+  if (const compare::Divergence &found = report->divergence; found.rows)
+    std::printf("end to end: mean KL %.3g nats, largest %.3g, over %llu rows of logits; %llu undecided roundings taken over\n",
+                found.sum / double(found.rows), found.largest, (unsigned long long)found.rows,
+                (unsigned long long)found.taken);
   return 0;
 }
 
@@ -87,6 +91,8 @@ void llmc::addCompareCommand(CLI::App &app, int &status) {
           ->add_option("--bound", *bound, "relative error allowed [each op's own]; 0: equal bits")
           ->type_name("X")
           ->check(CLI::Range(0.0, 1e30).description(""));
+  command->add_flag("--end-to-end", request->endToEnd,
+                    "also run the reference on its own values, undecided roundings taken over: KL of logits");
   command->add_option("--name", request->artifact.name,
                       "its name, where --name was given to compile");
   command

@@ -88,6 +88,8 @@ Result<std::vector<int32_t>> StepComparer::compare() {
   if (Status begun = begin(); !begun)
     return begun.takeError();
   ++state.report.steps;
+  if (state.drift)
+    state.drift->beginStep();
   for (uint32_t number = 0; number < state.sides.graphs[run.graph()].commands.size(); ++number) {
     if (Status status = compareCommand(number); !status)
       return status.takeError();
@@ -170,12 +172,19 @@ Status StepComparer::compareCommand(uint32_t number) {
   if (Status evaluated = state.interpreter.evaluate(pair.region, environment, step, state.caches);
       !evaluated)
     return evaluated;
+  if (state.drift)
+    if (Status evaluated = state.drift->evaluate(pair.region, step); !evaluated)
+      return evaluated;
   size_t tensors = 0;
   for (OpResult result : pair.region->getResults()) {
-    if (isa<llm::KVCacheType>(result.getType()))
+    if (isa<llm::KVCacheType>(result.getType())) {
       judgeAppend(number, result, *before, environment);
-    else if (isa<RankedTensorType>(result.getType()))
-      judgeTensor(number, result, readResult(result, pair.resultOperands[tensors++]), environment);
+    } else if (isa<RankedTensorType>(result.getType())) {
+      Tensor found = readResult(result, pair.resultOperands[tensors++]);
+      if (state.drift)
+        state.drift->meet(result, found);
+      judgeTensor(number, result, std::move(found), environment);
+    }
     if (state.report.difference)
       return {};
   }
@@ -268,6 +277,8 @@ void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy
     std::copy(row.key.begin(), row.key.end(), keys.line(r));
     std::copy(row.key.begin(), row.key.end(), found.line(r));
     std::copy(row.value.begin(), row.value.end(), found.line(r) + width);
+    if (state.drift && cache.element == LLMC_BF16)
+      state.drift->meetRow(name, handle, step.slots[size_t(r)], row);
     state.caches.write(name, handle, step.slots[size_t(r)], std::move(row));
   }
   Columns keyColumns = {0, width}, valueColumns = {width, found.width - width};

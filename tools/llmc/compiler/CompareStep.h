@@ -5,6 +5,7 @@
 
 #include "dialects/llm/reference/Interpreter.h"
 #include "tools/llmc/compiler/CompareCaches.h"
+#include "tools/llmc/compiler/CompareDrift.h"
 #include "tools/llmc/compiler/CompareSides.h"
 
 namespace llmc::compare {
@@ -31,6 +32,7 @@ struct CompareState {
   reference::Caches caches; ///< what the compiled side has appended
   std::optional<double> bound;
   CompareReport report;
+  std::optional<Drift> drift;
 };
 
 /// Compares until the first difference, which goes to the report; else keeps the step and gives the
