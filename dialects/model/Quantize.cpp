@@ -143,7 +143,7 @@ float fromHalf(uint16_t half) {
     return floatOf(sign | 0x7F800000 | mantissa << 13);
   if (exponent)
     return floatOf(sign | (exponent + 112) << 23 | mantissa << 13);
-  float value = std::ldexp(float(mantissa), -24);
+  float value = float(mantissa) * 0x1p-24f; // subnormal or zero; exact
   return sign ? -value : value;
 }
 
@@ -192,8 +192,10 @@ void dequantizeRow(GroupRows row, int64_t columns, GroupFormat format, float *ou
   for (int64_t group = 0; group < columns / groupSize; ++group) {
     const float scale = fromHalf(row.scales[group]);
     const float base = format.hasMinimum ? fromHalf(row.minimums[group]) : 0.0f;
-    for (int64_t i = group * groupSize; i < (group + 1) * groupSize; ++i)
-      out[i] = float(double(scale) * (int(row.codes[i]) - format.bias()) + base);
+    for (int64_t i = group * groupSize; i < (group + 1) * groupSize; ++i) {
+      const float product = scale * float(int(row.codes[i]) - format.bias()); // exact
+      out[i] = format.hasMinimum ? product + base : product;
+    }
   }
 }
 

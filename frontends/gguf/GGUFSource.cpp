@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds canonical weights to tensors of the file, and reads them in pieces of bounded size.
+#include "dialects/model/Quantize.h"
 #include "frontends/gguf/GGUFSource.h"
 
 #include "frontends/gguf/Config.h"
@@ -151,8 +152,9 @@ Status Source::readGroupsOf(const Weight &weight, int64_t storedRow, int64_t num
 Status Source::readStoredRows(const Weight &weight, int64_t storedRow, int64_t numRows,
                               float *out) const {
   if (std::optional<GroupFormat> format = model::groupFormat(weight.info.elementType))
-    return readGroupsOf(weight, storedRow, numRows, [&](const Group &group, uint64_t index) {
-      dequantise(group, *format, out + index * groupSize);
+    return readGroupsOf(weight, storedRow, numRows, [&](Group group, uint64_t index) {
+      model::dequantizeRow({group.codes, &group.scale, &group.minimum}, groupSize, *format,
+                           out + index * groupSize);
     });
   return readBlocks(weight, storedRow, numRows,
                     [&](const unsigned char *bytes, uint64_t done, uint64_t count) -> Status {

@@ -2,7 +2,6 @@
 // Layout of a block: scale, minimum (Q4_1), then 32 signed bytes (Q8_0), or 16 bytes whose low
 // halves are the values 0 to 15 and whose high halves are 16 to 31.
 #include "frontends/gguf/Groups.h"
-#include "frontends/safetensors/Convert.h"
 
 namespace llmc::gguf {
 
@@ -29,15 +28,6 @@ Group unpackBlock(ElementType type, const unsigned char *block) {
     group.codes[i + groupSize / 2] = packed[i] >> 4;
   }
   return group;
-}
-
-void dequantise(const Group &group, model::GroupFormat format, float *out) {
-  float scale = safetensors::fromF16(group.scale), minimum = safetensors::fromF16(group.minimum);
-  int bias = format.bias();
-  for (int64_t i = 0; i < groupSize; ++i) {
-    float product = scale * static_cast<float>(group.codes[i] - bias);
-    out[i] = format.hasMinimum ? product + minimum : product;
-  }
 }
 
 } // namespace llmc::gguf

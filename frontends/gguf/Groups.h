@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block of Q8_0, Q4_0 or Q4_1 taken apart, and its values.
+// One block of Q8_0, Q4_0 or Q4_1 taken apart.
 #pragma once
 
 #include "dialects/model/WeightSource.h"
@@ -16,8 +16,5 @@ struct Group {
 
 // `block` holds the bytes of one block of `type`, which has a groupFormat.
 Group unpackBlock(model::ElementType type, const unsigned char *block);
-
-// The values as f32. The product is exact, so a fused multiply-add gives the same bits.
-void dequantise(const Group &group, model::GroupFormat format, float *out);
 
 } // namespace llmc::gguf

@@ -7,9 +7,6 @@
 
 namespace llmc::safetensors {
 
-float fromBF16(uint16_t bits);
-float fromF16(uint16_t bits);
-
 // `bytes` holds `count` elements, little-endian, at any alignment.
 void convertToF32(const unsigned char *bytes, model::ElementType type, size_t count, float *out);
 
