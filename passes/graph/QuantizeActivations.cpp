@@ -19,11 +19,7 @@ namespace {
 
 /// The weight in groups that the op multiplies by, where its row is still in floats.
 WeightOp groupsToMeet(Operation *op) {
-  FlatSymbolRefAttr symbol;
-  if (auto linear = dyn_cast<LinearOp>(op))
-    symbol = linear.getWeightAttr();
-  else if (auto head = dyn_cast<LMHeadOp>(op))
-    symbol = head.getWeightAttr();
+  FlatSymbolRefAttr symbol = graph::multipliedBy(op);
   if (!symbol ||
       !cast<RankedTensorType>(op->getOperand(0).getType()).getElementType().isF32())
     return WeightOp();

@@ -24,6 +24,14 @@ StringRef graph::graphNameOf(Operation *op) {
 
 bool graph::isFree(Operation *op) { return isa<SplitOp, KVViewOp>(op); }
 
+FlatSymbolRefAttr graph::multipliedBy(Operation *op) {
+  if (auto linear = dyn_cast<LinearOp>(op))
+    return linear.getWeightAttr();
+  if (auto head = dyn_cast<LMHeadOp>(op))
+    return head.getWeightAttr();
+  return {};
+}
+
 std::string graph::nameOf(Operation *op) {
   auto inLayerOf = [](StringRef symbol, StringRef kind) {
     size_t dot = symbol.rfind('.');

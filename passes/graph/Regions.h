@@ -22,6 +22,10 @@ template <typename OpT> void forEach(mlir::ModuleOp module, llvm::function_ref<v
 /// Whether the op moves no data, so every region that needs its result has its own copy.
 bool isFree(mlir::Operation *op);
 
+/// The symbol of the matrix that the op multiplies its row by: a linear's or the head's; null for other
+/// ops.
+mlir::FlatSymbolRefAttr multipliedBy(mlir::Operation *op);
+
 /// "layers.3.q": what people call the op: after its weight, its cache, or its kind.
 std::string nameOf(mlir::Operation *op);
 

@@ -4,6 +4,7 @@
 // embeddings, norms, biases, tables. A tied head is declared twice, each in its own layout; one in
 // groups once, since an embedding reads groups from panels too.
 #include "mlir/IR/Builders.h"
+#include "passes/graph/Regions.h"
 #include "passes/tile/Passes.h"
 
 namespace llmc {
@@ -16,15 +17,6 @@ using namespace llmc;
 using namespace llmc::llm;
 
 namespace {
-
-/// The symbol that a linear multiplies by, if the op is one.
-FlatSymbolRefAttr multiplied(Operation *op) {
-  if (auto linear = dyn_cast<LinearOp>(op))
-    return linear.getWeightAttr();
-  if (auto head = dyn_cast<LMHeadOp>(op))
-    return head.getWeightAttr();
-  return {};
-}
 
 void setMultiplied(Operation *op, FlatSymbolRefAttr symbol) {
   if (auto linear = dyn_cast<LinearOp>(op))
@@ -46,7 +38,7 @@ struct PackWeightsPass : llmc::impl::PackWeightsPassBase<PackWeightsPass> {
     llvm::DenseSet<Attribute> readByRows;
     SmallVector<EmbedOp> embeds;
     module.walk([&](Operation *op) {
-      if (FlatSymbolRefAttr symbol = multiplied(op))
+      if (FlatSymbolRefAttr symbol = graph::multipliedBy(op))
         byWeight[symbol].push_back(op);
       else if (auto embed = dyn_cast<EmbedOp>(op))
         embeds.push_back(embed);

@@ -62,21 +62,13 @@ public:
 private:
   static int64_t chunkOf(int64_t bytesPerProgram) { return std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, bytesPerProgram)); }
 
-  static WeightOp multiplied(Operation &op) {
-    if (auto linear = dyn_cast<LinearOp>(op))
-      return lookupWeight(linear, linear.getWeightAttr());
-    if (auto head = dyn_cast<LMHeadOp>(op))
-      return lookupWeight(head, head.getWeightAttr());
-    return {};
-  }
-
   void linear(FusedOp region, Fields &f, std::string &reason) const {
     int64_t projections = 0, panelBytes = 0;
     bool inGroups = false;
     for (Operation &op : region.getBody().front())
-      if (WeightOp weight = multiplied(op)) {
+      if (FlatSymbolRefAttr symbol = graph::multipliedBy(&op)) {
         ++projections;
-        WeightType type = weight.getType();
+        WeightType type = lookupWeight(&op, symbol).getType();
         inGroups = bool(type.getGroups());
         int64_t rows = type.getRows() + (kPanelRows - type.getRows() % kPanelRows) % kPanelRows;
         panelBytes += int64_t(type.getBytes()) / rows * kPanelRows;
