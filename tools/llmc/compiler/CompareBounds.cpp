@@ -32,27 +32,23 @@ int64_t termsOf(Operation *op, FlatSymbolRefAttr weight) {
   return found.getType().getGroups() ? 4 * columns / llm::GroupType::kGroup : columns;
 }
 
-/// A step of the codes for each value that lies so near the middle of two that the rounding of what
-/// comes before may decide.
-reference::Tensor toleranceOfCodes(llm::QuantizeOp op, double bound,
-                                   const reference::Environment &environment) {
+} // namespace
+
+reference::Tensor undecidedSteps(const reference::Tensor &row, double fromMiddle) {
   constexpr int64_t group = llm::GroupType::kGroup;
-  const reference::Tensor x = environment.lookup(op.getInput());
-  reference::Tensor tolerance(x.lines, x.width);
-  for (size_t first = 0; first < x.values.size(); first += group) {
+  reference::Tensor steps(row.lines, row.width);
+  for (size_t first = 0; first < row.values.size(); first += group) {
     double largest = 0;
     for (size_t i = first; i < first + group; ++i)
-      largest = std::max(largest, std::fabs(double(x.values[i])));
+      largest = std::max(largest, std::fabs(double(row.values[i])));
     double scale = largest / 127;
     for (size_t i = first; i < first + group && scale > 0; ++i) {
-      double code = x.values[i] / scale, toMiddle = std::fabs(code - std::floor(code) - 0.5);
-      tolerance.values[i] = toMiddle < 256 * bound ? float(1.001 * scale) : 0;
+      double code = row.values[i] / scale, toMiddle = std::fabs(code - std::floor(code) - 0.5);
+      steps.values[i] = toMiddle < fromMiddle ? float(scale) : 0;
     }
   }
-  return tolerance;
+  return steps;
 }
-
-} // namespace
 
 double boundOf(Operation *op) {
   double units =
@@ -194,12 +190,20 @@ static std::optional<reference::Tensor> toleranceOfSum(Operation *op,
   return tolerance;
 }
 
+/// Than a step, for the rounding of its scale.
+static reference::Tensor aLittleMore(reference::Tensor steps) {
+  for (float &step : steps.values)
+    step *= 1.001f;
+  return steps;
+}
+
 std::optional<reference::Tensor> toleranceOf(llm::FusedOp region, Value value,
                                              const reference::Environment &environment,
                                              const model::WeightSource &weights) {
   Operation *op = value.getDefiningOp();
   if (auto rounding = dyn_cast<llm::QuantizeOp>(op))
-    return toleranceOfCodes(rounding, boundOf(region), environment);
+    return aLittleMore(
+        undecidedSteps(environment.lookup(rounding.getInput()), 256 * boundOf(region)));
   if (auto add = dyn_cast<llm::AddOp>(op))
     for (Value operand : {add.getLhs(), add.getRhs()})
       if (Operation *inner = operand.getDefiningOp(); inner && inner->getParentOp() == region)

@@ -33,6 +33,10 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
 reference::Tensor unrounded(reference::Tensor found, const reference::Tensor &expected,
                             Columns columns, double bound);
 
+/// A step of the codes for each value of a row that lies so near the middle of two codes (in steps)
+/// that less than the last place of what comes before decides; 0 for the others.
+reference::Tensor undecidedSteps(const reference::Tensor &row, double fromMiddle);
+
 /// What rounding may do to each element of `value`, which `region` yields, by the partial sums of
 /// its dot products. They can be far larger than the result: real models have a few massive
 /// activations that cancel. Needed only where the plain bound is not kept, since it costs a product

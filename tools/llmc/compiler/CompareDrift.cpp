@@ -2,6 +2,7 @@
 //
 // Undecided means: within a twentieth of a code of the middle, or the neighbouring bf16 number.
 #include "tools/llmc/compiler/CompareDrift.h"
+#include "tools/llmc/compiler/CompareBounds.h"
 #include <cmath>
 
 using namespace mlir;
@@ -13,13 +14,18 @@ namespace llmc::compare {
 /// truncation say, moves half of all codes.
 constexpr double kUndecided = 0.05;
 
-Status Drift::evaluate(llm::FusedOp region, const Step &step) {
-  environment.clear();
+Environment inputsOf(llm::FusedOp region, const llvm::DenseMap<Value, Tensor> &values) {
+  Environment environment;
   region->walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (auto found = values.find(operand); found != values.end())
         environment[operand] = found->second;
   });
+  return environment;
+}
+
+Status Drift::evaluate(llm::FusedOp region, const Step &step) {
+  environment = inputsOf(region, values);
   return interpreter.evaluate(region, environment, step, caches);
 }
 
@@ -36,21 +42,12 @@ void Drift::meet(OpResult result, const Tensor &found) {
 }
 
 void Drift::takeCodes(llm::QuantizeOp op, Tensor &own, const Tensor &found) {
-  constexpr int64_t group = llm::GroupType::kGroup;
-  const Tensor x = environment.lookup(op.getInput());
-  for (size_t first = 0; first < own.values.size(); first += group) {
-    double largest = 0;
-    for (size_t i = first; i < first + group; ++i)
-      largest = std::max(largest, std::fabs(double(x.values[i])));
-    const double scale = largest / 127;
-    for (size_t i = first; i < first + group && scale > 0; ++i) {
-      const double code = x.values[i] / scale,
-                   toMiddle = std::fabs(code - std::floor(code) - 0.5),
-                   apart = std::fabs(double(own.values[i]) - found.values[i]) / scale;
-      if (toMiddle < kUndecided && apart > 0.5 && apart < 1.5) {
-        own.values[i] = found.values[i];
-        ++divergence.taken;
-      }
+  const Tensor steps = undecidedSteps(environment.lookup(op.getInput()), kUndecided);
+  for (size_t i = 0; i < own.values.size(); ++i) {
+    const double apart = std::fabs(double(own.values[i]) - found.values[i]), step = steps.values[i];
+    if (apart > 0.5 * step && apart < 1.5 * step) {
+      own.values[i] = found.values[i];
+      ++divergence.taken;
     }
   }
 }

@@ -11,6 +11,10 @@
 
 namespace llmc::compare {
 
+/// What a region reads of `values`.
+reference::Environment inputsOf(llm::FusedOp region,
+                                const llvm::DenseMap<mlir::Value, reference::Tensor> &values);
+
 class Drift {
 public:
   Drift(reference::Interpreter &interpreter) : interpreter(interpreter) {}

@@ -46,7 +46,6 @@ private:
   Status begin();
   Status compareCommand(uint32_t number);
   Status runCommand(uint32_t number);
-  Environment inputsOf(llm::FusedOp region);
   Tensor readResult(Value result, uint16_t operand);
   void judgeTensor(uint32_t number, OpResult result, Tensor found, const Environment &expected);
   void judgeAppend(uint32_t number, OpResult result, const PagesCopy &before,
@@ -107,17 +106,6 @@ Status StepComparer::runCommand(uint32_t number) {
   return {};
 }
 
-/// The tensors that a region reads, as the compiled side wrote them.
-Environment StepComparer::inputsOf(llm::FusedOp region) {
-  Environment environment;
-  region->walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (auto found = values.find(operand); found != values.end())
-        environment[operand] = found->second;
-  });
-  return environment;
-}
-
 /// The values that quantised rows stand for (passes/ViewOf.h); NaN in a group whose sum is not that
 /// of its codes, since the products rely on it.
 static Tensor readQuantized(const void *from, int64_t lines, int64_t width) {
@@ -163,7 +151,7 @@ Tensor StepComparer::readResult(Value result, uint16_t operand) {
 
 Status StepComparer::compareCommand(uint32_t number) {
   CommandPair &pair = pairAt(number);
-  Environment environment = inputsOf(pair.region);
+  Environment environment = inputsOf(pair.region, values); // as the compiled side wrote them
   std::optional<PagesCopy> before;
   if (llvm::any_of(pair.region.getResultTypes(), llvm::IsaPred<llm::KVCacheType>))
     before.emplace(artifact, state.sequences);
