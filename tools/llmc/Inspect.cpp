@@ -2,7 +2,7 @@
 // `llmc inspect`: what a compiled model holds and what a session of it will need, before anything
 // is run.
 #include "runtime/engine/Inspect.h"
-#include "tools/llmc/CommandTimes.h"
+#include "tools/llmc/bench/CommandTimes.h"
 #include "tools/llmc/Format.h"
 #include "tools/llmc/InspectParts.h"
 

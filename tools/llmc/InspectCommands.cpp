@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph's commands as a table: what runs, over what, after what, on what.
 #include "runtime/engine/Inspect.h"
-#include "tools/llmc/CommandTimes.h"
+#include "tools/llmc/bench/CommandTimes.h"
 #include "tools/llmc/Format.h"
 #include "tools/llmc/InspectParts.h"
 

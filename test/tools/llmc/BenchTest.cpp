@@ -3,8 +3,8 @@
 // of its tables.
 #include "test/frontends/Support.h"
 #include "test/tools/llmc/Program.h"
-#include "tools/llmc/CommandTimes.h"
-#include "tools/llmc/Statistics.h"
+#include "tools/llmc/bench/CommandTimes.h"
+#include "tools/llmc/bench/Statistics.h"
 #include <gtest/gtest.h>
 
 namespace llmc::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The "JSON object" form of the trace event format, with complete events ("ph": "X").
-#include "tools/llmc/Trace.h"
+#include "tools/llmc/bench/Trace.h"
 #include "tools/llmc/NewFile.h"
 #include <algorithm>
 #include <nlohmann/json.hpp>

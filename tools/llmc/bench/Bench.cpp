@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `llmc bench`: medians over several runs, for people and as JSON.
 #include "tools/llmc/Format.h"
-#include "tools/llmc/Measure.h"
+#include "tools/llmc/bench/Workload.h"
 #include "tools/llmc/NewFile.h"
-#include "tools/llmc/Statistics.h"
-#include "tools/llmc/Trace.h"
+#include "tools/llmc/bench/Statistics.h"
+#include "tools/llmc/bench/Trace.h"
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>

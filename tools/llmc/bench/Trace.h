@@ -2,7 +2,7 @@
 // Timed steps as a trace that Perfetto (ui.perfetto.dev) and chrome://tracing show.
 #pragma once
 
-#include "tools/llmc/CommandTimes.h"
+#include "tools/llmc/bench/CommandTimes.h"
 
 namespace llmc::tool {
 

@@ -3,7 +3,7 @@
 // together.
 #pragma once
 
-#include "tools/llmc/CommandTimes.h"
+#include "tools/llmc/bench/CommandTimes.h"
 
 namespace llmc::tool {
 

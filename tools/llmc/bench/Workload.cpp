@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prompts are prefilled one after the other, in steps of at most 256 tokens.
-#include "tools/llmc/Measure.h"
+#include "tools/llmc/bench/Workload.h"
 #include "tools/llmc/Clock.h"
 #include "tools/llmc/Format.h"
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times come from the executor through the engine's stepped run.
-#include "tools/llmc/CommandTimes.h"
+#include "tools/llmc/bench/CommandTimes.h"
 #include "runtime/engine/Inspect.h"
 #include "tools/llmc/Clock.h"
-#include "tools/llmc/Statistics.h"
+#include "tools/llmc/bench/Statistics.h"
 #include <algorithm>
 #include <map>
 

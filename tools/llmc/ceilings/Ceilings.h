@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this machine can do at best, right now, with so many threads: the ceilings that `llmc bench`
+// holds its figures against.
+#pragma once
+
+#include "dialects/model/Error.h"
+#include "tools/llmc/ceilings/Loops.h"
+
+namespace llmc::ceilings {
+
+// Of all threads together, a second; 0 where it could not be measured.
+struct Ceilings {
+  double read = 0;     // bytes, the better of one stream and of four a thread
+  uint32_t streams = 0; // which it was
+  double f32 = 0;      // operations, a multiply-add being two
+  double int8 = 0;
+};
+
+// What may be read, and which instructions may be used.
+struct Ground {
+  const void *memory = nullptr; // as large as what is judged reads, and of the same kind
+  uint64_t bytes = 0;
+  uint64_t features = 0; // LLMC_CPU_*
+};
+
+// Takes some 50 ms, or two passes over memory that is so large that they take longer.
+Result<Ceilings> measureCeilings(const Ground &ground, uint32_t threads);
+
+} // namespace llmc::ceilings
