@@ -31,7 +31,7 @@ void Crew::release() {
 }
 
 void Crew::handOutTickets(llmc_context &context) {
-  for (uint32_t i = 0; i < helpers; ++i) {
+  for (uint32_t i = 0; i < size.helpers(); ++i) {
     Ticket &ticket = tickets()[i];
     if (ticket.outstanding.exchange(true, std::memory_order_acquire))
       continue;
@@ -44,7 +44,17 @@ void Crew::handOutTickets(llmc_context &context) {
 }
 
 uint32_t Crew::work(llmc_context &context, const llmc_artifact &artifact, llmc_run *run) {
+  if (!helpers)
+    return artifact.run_work(run);
+  const uint64_t begin = ticksNow();
   runWork = artifact.run_work;
+  late = 0;
+  const uint32_t status = isAlone() ? runWork(run) : workTogether(context, run);
+  size.note(ticksNow() - begin, late);
+  return status;
+}
+
+uint32_t Crew::workTogether(llmc_context &context, llmc_run *run) {
   current = run;
   door.store(kOpen, std::memory_order_release);
   handOutTickets(context);

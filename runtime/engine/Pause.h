@@ -3,11 +3,15 @@
 // change.
 #pragma once
 
+#include <cstdint>
 #include <sched.h>
 
 namespace llmc {
 
 inline void pauseCore() { __builtin_ia32_pause(); }
+
+// The time stamp counter.
+inline uint64_t ticksNow() { return __builtin_ia32_rdtsc(); }
 
 // For waits that are normally over at once: a few pauses, then the core goes to others.
 class Backoff {

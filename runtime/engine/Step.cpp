@@ -13,8 +13,15 @@ static llmc_status failCancelled(llmc_error *error) {
 llmc_status runCommands(llmc_session &session, CommandRange range, uint64_t (*clock)(void),
                         llmc_command_time *times, llmc_error *error) {
   const llmc_artifact &artifact = *session.model.artifact;
-  const llmc_run_options options = {
-      sizeof options, session.graph, session.model.level, range.first, range.end, 0, clock, times};
+  const llmc_run_options options = {sizeof options,
+                                    session.graph,
+                                    session.model.level,
+                                    range.first,
+                                    range.end,
+                                    session.crew->isAlone(),
+                                    clock,
+                                    times,
+                                    session.crew->lateness()};
   if (artifact.run_begin(&artifact, &session.memory, &session.step, &options, session.run))
     return fail(error, LLMC_INVALID_ARGUMENT,
                 "step: error: the model refused commands %u to %u of graph %u, expected a range "

@@ -18,17 +18,23 @@ struct llmc_run {
   const llmc_step *step;
   uint64_t (*clock)(void);
   llmc_command_time *times;
+  uint64_t *late;         /* where lateness is noted, or NULL */
   void **table;           /* [n_operands] resolved addresses */
   uint32_t *programs;     /* [n_commands] */
-  uint32_t *chunks;       /* [n_commands] */
+  uint64_t *tickets;      /* [n_commands + 1] chunks of all commands before this one */
   _Atomic uint32_t *done; /* [n_commands] finished chunks */
   uint32_t first_command;
   uint32_t end_command;
-  /* Next chunk that nobody has claimed: command in the upper half, chunk in the lower. */
+  uint32_t alone;
+  /* Chunks of all commands are numbered through: the next number that nobody has claimed. */
   _Alignas(LLMC_CACHE_LINE) _Atomic uint64_t cursor;
   /* All commands before this one are complete. */
   _Alignas(LLMC_CACHE_LINE) _Atomic uint32_t completed;
   _Alignas(LLMC_CACHE_LINE) _Atomic uint32_t cancelled;
 };
+
+static inline uint32_t llmcChunks(const llmc_run *run, uint32_t command) {
+  return (uint32_t)(run->tickets[command + 1] - run->tickets[command]);
+}
 
 #endif

@@ -146,7 +146,7 @@ typedef struct llmc_cache {
   uint32_t kv_heads;
   uint32_t key_width;   /* elements a head */
   uint32_t value_width;
-  uint32_t token_major; /* 1: [token][head][width], 0: [head][token][width] */
+  uint32_t token_major; /* 1: [token][head][width], 0: values [head][token][width], keys [head][width][token] */
   uint32_t reserved;
   uint64_t offset;      /* inside a chunk block */
   uint64_t key_bytes;   /* keys come first, values after them */
@@ -215,9 +215,12 @@ typedef struct llmc_run_options {
   uint32_t level;          /* index into artifact.levels */
   uint32_t first_command;
   uint32_t end_command;    /* one past the last; UINT32_MAX: all */
-  uint32_t reserved;
+  uint32_t alone;          /* not 0: run_work is called once, by one thread, which then shares nothing with others */
   uint64_t (*clock)(void); /* NULL: no times */
   llmc_command_time *times;/* [n_commands] or NULL */
+  /* NULL, or raised to the time (ticks of the processor's time stamp counter) that one thread waited for others which
+   * were late: longer than two of its own chunks, as a thread is that has lost its core. Written atomically. */
+  uint64_t *late;
 } llmc_run_options;
 
 /* ---- The root --------------------------------------------------------------------------------------------------------- */

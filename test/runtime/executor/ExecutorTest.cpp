@@ -85,7 +85,7 @@ public:
   uint32_t pages[2] = {2, 0};
   llmc_memory memory;
   llmc_step step;
-  llmc_run_options options = {sizeof options, 0, 0, 0, UINT32_MAX, 0, nullptr, nullptr};
+  llmc_run_options options = {sizeof options, 0, 0, 0, UINT32_MAX, 0, nullptr, nullptr, nullptr};
 };
 
 std::vector<uint32_t> expectedLogits() {
@@ -196,6 +196,72 @@ TEST(Executor, CancelledRunEndsAndTheWorkspaceCanBeUsedAgain) {
   ASSERT_EQ(step.begin(), LLMC_RUN_OK);
   EXPECT_EQ(step.work(), LLMC_RUN_OK);
   EXPECT_EQ(step.logits(), expectedLogits());
+}
+
+TEST(Executor, AThreadThatIsAloneGivesTheSameBits) {
+  const std::vector<uint32_t> expected = expectedLogits();
+  Step step;
+  step.options.alone = 1;
+  for (uint32_t cut : {3u, 8u}) {
+    step.options.end_command = cut;
+    ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+    ASSERT_EQ(step.work(), LLMC_RUN_OK);
+    step.options.first_command = cut;
+  }
+  EXPECT_EQ(step.logits(), expected);
+}
+
+TEST(Executor, AThreadThatIsAloneCanBeCancelled) {
+  Step step;
+  step.options.alone = 1;
+  ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+  step.artifact.run_cancel(step.run());
+  EXPECT_EQ(step.work(), LLMC_RUN_CANCELLED);
+}
+
+// The first thread that asks it stays in its first chunk until another works, and a while longer.
+std::atomic<std::thread::id> sleeper;
+std::atomic<bool> otherWorks{false};
+uint64_t sleepingClock() {
+  const std::thread::id self = std::this_thread::get_id();
+  std::thread::id nobody;
+  if (sleeper.compare_exchange_strong(nobody, self)) {
+    while (!otherWorks)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  } else if (nobody != self) {
+    otherWorks = true;
+  }
+  return 1;
+}
+
+TEST(Executor, LatenessIsNoted) {
+  const std::vector<uint32_t> expected = expectedLogits();
+  Step step;
+  std::vector<llmc_command_time> times(9);
+  uint64_t late = 0;
+  step.options.clock = sleepingClock;
+  step.options.times = times.data();
+  step.options.late = &late;
+  ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+  sleeper = std::thread::id();
+  otherWorks = false;
+  std::thread helper([&] { step.work(); });
+  ASSERT_EQ(step.work(), LLMC_RUN_OK);
+  helper.join();
+  EXPECT_EQ(step.logits(), expected);
+  EXPECT_GT(late, 0u); // one slept 30 ms in a chunk, the other waited for it
+}
+
+TEST(Executor, OptionsThatEndBeforeLatenessAreEnough) {
+  Step step;
+  uint64_t late = 7;
+  step.options.late = &late;
+  step.options.struct_size = offsetof(llmc_run_options, late);
+  ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+  ASSERT_EQ(step.work(), LLMC_RUN_OK);
+  EXPECT_EQ(step.logits(), expectedLogits());
+  EXPECT_EQ(late, 7u);
 }
 
 uint64_t countingClock() {

@@ -53,7 +53,7 @@ int main(void) {
                           zero,
                           zero,
                           pages};
-  const llmc_run_options options = {sizeof options, 0, 0, 0, UINT32_MAX, 0, NULL, NULL};
+  const llmc_run_options options = {sizeof options, 0, 0, 0, UINT32_MAX, 0, NULL, NULL, NULL};
   llmc_run *run = (llmc_run *)aligned_alloc(64, (demo->run_bytes(demo, 0) + 63) / 64 * 64);
   for (int repeat = 0; repeat < REPEATS; ++repeat) {
     pthread_t helper;
