@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every option of every command: a command is a function that binds options to plain values and
-// gives back what to do with them. CLI11, which throws, is known to the CommandLine files alone; the
-// commands run after it is done.
+// gives back what to do with them. CLI11, which throws, is known to the CommandLine files alone;
+// the commands run after it is done.
 #include "tools/llmc/CommandLine.h"
 #include "tools/llmc/CommandLineExplain.h"
 #include "tools/llmc/CommandLineParts.h"
@@ -27,29 +27,6 @@ struct Command {
   const char *sentence;
   Body (*declare)(CLI::App &app); // null: llmc-compiler has it, and reads its own options
 };
-
-Body declareBench(CLI::App &app) {
-  auto options = std::make_shared<BenchOptions>();
-  declareModel(app, options->model);
-  declareCount(app, "--prompt-len", options->promptLength, "prompt tokens of a sequence", 1,
-               kMostTokens)
-      ->capture_default_str();
-  declareCount(app, "--gen", options->generated, "new tokens of a sequence", 1, kMostTokens)
-      ->capture_default_str();
-  declareCount(app, "--batch", options->batch, "sequences decoded together", 1, kMostTokens)
-      ->capture_default_str();
-  declareThreads(app, options->model);
-  declareCount(app, "--repeat", options->repeats, "measured runs after one to warm up", 1, 100000)
-      ->capture_default_str();
-  app.add_flag("--per-op", options->perOp, "time of each command, in microseconds");
-  app.add_flag("--by-kind", options->byKind, "the same, summed over layers");
-  app.add_option("--json", options->json, "write all of it as JSON (schema 1)")->type_name("F");
-  app.add_option("--trace", options->trace, "write a prefill and a decode step for Perfetto")
-      ->type_name("F");
-  app.footer("Random prompts of a fixed seed; medians over the runs.\n"
-             "  llmc bench model.so --prompt-len 128 --gen 64 --by-kind");
-  return [options] { return benchModel(*options); };
-}
 
 Body declareInspect(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();

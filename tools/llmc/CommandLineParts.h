@@ -26,6 +26,7 @@ CLI::Option *declareCount(CLI::App &app, const char *name, uint32_t &value, cons
                           uint32_t least, uint32_t most);
 void declareThreads(CLI::App &app, ModelOptions &model);
 
+Body declareBench(CLI::App &app);
 Body declareRun(CLI::App &app);
 Body declareEval(CLI::App &app);
 Body declareTokenize(CLI::App &app);

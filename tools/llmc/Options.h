@@ -56,16 +56,25 @@ struct RunOptions {
 };
 Status runModel(const RunOptions &options);
 
+// Lists are tried in every combination: prompts x threads, and depths x batches x threads.
 struct BenchOptions {
   ModelOptions model;
-  uint32_t promptLength = 32;
-  uint32_t generated = 32; // tokens of each sequence, the first one included
-  uint32_t batch = 1;
+  std::vector<uint32_t> promptLengths = {128}; // a 0 stands for none
+  uint32_t generated = 32;                     // steps of a decode; 0: none
+  std::vector<uint32_t> depths = {0};          // tokens that a sequence holds before
+  std::vector<uint32_t> batches = {1};
+  std::vector<uint32_t> threads; // none: as many as processors
   uint32_t repeats = 5;
   bool perOp = false;
   bool byKind = false; // per-op with equal commands of all layers summed
   std::string json;    // "": not wanted
   std::string trace;   // "": not wanted
+  // Instead of all that:
+  std::vector<std::string> compare; // two files that --json wrote
+  bool busyNeighbour = false;       // the first of depths and batches, the last of threads
+  int nice = 0;                     // of the neighbour
+  bool start = false;
+  bool firstToken = false; // for `start`, which launches llmc with it
 };
 Status benchModel(const BenchOptions &options);
 

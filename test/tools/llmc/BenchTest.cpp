@@ -1,46 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// `llmc bench` on the demo model: what it reports, never how long anything took. And the arithmetic
-// of its tables.
+// `llmc bench` on the demo model: what it reports and refuses, never how long anything took.
 #include "test/frontends/Support.h"
 #include "test/tools/llmc/Program.h"
-#include "tools/llmc/bench/CommandTimes.h"
-#include "tools/llmc/bench/Statistics.h"
+#include "tools/llmc/bench/BenchOptions.h"
 #include <gtest/gtest.h>
 
 namespace llmc::test {
 namespace {
 
-TEST(Bench, SummaryHasLatenciesAndThroughput) {
-  const Outcome outcome = llmc({"bench", demoPath(), "--repeat", "2", "--gen", "4"});
-  EXPECT_EQ(outcome.code, 0) << outcome.error;
-  for (const char *field : {"time to first token", "p50", "p99", "throughput", "end to end"})
-    EXPECT_TRUE(contains(outcome.out, field)) << outcome.out;
-}
-
-TEST(Bench, JsonHasAllRunsAndCommands) {
+Json benchJson(std::vector<std::string> arguments) {
   TemporaryFolder folder;
-  const Outcome outcome = llmc({"bench", demoPath(), "--repeat", "3", "--gen", "5", "--batch", "2",
-                                "--threads", "2", "--per-op", "--json", folder.file("b.json")});
+  arguments.insert(arguments.begin(), {"bench", demoPath(), "--repeat", "2"});
+  arguments.insert(arguments.end(), {"--json", folder.file("b.json")});
+  const Outcome outcome = llmc(arguments);
   EXPECT_EQ(outcome.code, 0) << outcome.error;
-  const Json json = Json::parse(readFile(folder.file("b.json")), nullptr, false);
-  ASSERT_TRUE(json.is_object());
-  EXPECT_EQ(json["schema"], 1);
-  EXPECT_EQ(json["model"]["name"], "demo");
-  EXPECT_EQ(json["options"]["batch"], 2);
-  for (const char *key : {"ttft_s", "inter_token_p50_s", "inter_token_p99_s", "end_to_end_s",
-                          "prompt_tokens_per_s", "new_tokens_per_s"})
-    EXPECT_GT(json[key].get<double>(), 0) << key;
-  ASSERT_EQ(json["runs"].size(), 3u);
-  EXPECT_EQ(json["runs"][0]["inter_token_s"].size(), 4u);
-  EXPECT_EQ(json["per_op"].size(), 16u); // 8 of prefill, 8 of decode
+  return Json::parse(readFile(folder.file("b.json")), nullptr, false);
 }
 
-TEST(Bench, PerOpCountsEveryCommandOnceAndByKindSumsLayers) {
-  const Outcome each = llmc({"bench", demoPath(), "--repeat", "1", "--per-op"});
-  EXPECT_TRUE(contains(each.out, "layers.0.qkv") && contains(each.out, "layers.1.qkv")) << each.out;
-  const Outcome kinds = llmc({"bench", demoPath(), "--repeat", "1", "--by-kind"});
-  EXPECT_TRUE(contains(kinds.out, "layers.*.qkv")) << kinds.out;
-  EXPECT_FALSE(contains(kinds.out, "layers.0")) << kinds.out;
+TEST(Bench, TablesHaveARowForEachCombinationAndTheCeilings) {
+  const Outcome outcome = llmc({"bench", demoPath(), "--repeat", "1", "--threads", "1",
+                                "--prompt-len", "5,40", "--gen", "3", "--depth", "0,70"});
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  for (const char *part : {"\nprefill\n", "\ndecode\n", "ceilings of 1 thread: read ",
+                           "mapped file", "no shares: the model has no cost table"})
+    EXPECT_TRUE(contains(outcome.out, part)) << outcome.out;
+}
+
+TEST(Bench, JsonHasEveryCombination) {
+  const Json json = benchJson({"--prompt-len", "3,300", "--gen", "4", "--depth", "0,200", "--batch",
+                               "1,2", "--threads", "1"});
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["schema"], 2);
+  EXPECT_EQ(json["model"]["name"], "demo");
+  EXPECT_EQ(json["model"]["weights_memory"], "mapped file");
+  EXPECT_EQ(json["options"]["depth"], Json({0, 200}));
+  ASSERT_EQ(json["prefill"].size(), 2u);
+  EXPECT_EQ(json["prefill"][1]["prompt_len"], 300);
+  ASSERT_EQ(json["decode"].size(), 4u);
+  EXPECT_EQ(json["decode"][3]["depth"], 200);
+  EXPECT_EQ(json["decode"][3]["batch"], 2);
+  for (const char *phase : {"prefill", "decode"})
+    for (const Json &row : json[phase]) {
+      EXPECT_EQ(row["threads"], 1);
+      EXPECT_GT(row["tokens_per_s"]["median"].get<double>(), 0);
+      EXPECT_LE(row["tokens_per_s"]["min"], row["tokens_per_s"]["q1"]);
+      EXPECT_GE(row["kept"].get<int>() + row["discarded"].get<int>(), 2);
+      EXPECT_FALSE(row["runs_tokens_per_s"].empty());
+      EXPECT_GT(row["ceilings"]["read_bytes_per_s"].get<double>(), 0);
+      EXPECT_GT(row["ceilings"]["int8_operations_per_s"].get<double>(), 0);
+      EXPECT_GT(row["commands"].get<int>(), 0);
+      EXPECT_TRUE(row["share_of_read"].is_null()) << "the demo has no cost table";
+      EXPECT_FALSE(row.contains("per_op"));
+    }
+}
+
+TEST(Bench, ZeroStandsForNoRows) {
+  const Json decode = benchJson({"--prompt-len", "0", "--gen", "2", "--threads", "1"});
+  EXPECT_TRUE(decode["prefill"].empty());
+  EXPECT_EQ(decode["decode"].size(), 1u);
+  const Json prefill = benchJson({"--prompt-len", "9", "--gen", "0", "--threads", "1"});
+  EXPECT_EQ(prefill["prefill"].size(), 1u);
+  EXPECT_TRUE(prefill["decode"].empty());
+}
+
+TEST(Bench, PerOpHasEveryCommandAndByKindSumsLayers) {
+  const std::vector<std::string> sizes = {"--prompt-len", "300", "--gen", "2", "--threads", "1"};
+  std::vector<std::string> each = sizes, kinds = sizes;
+  each.push_back("--per-op");
+  kinds.push_back("--by-kind");
+  const Json rows = benchJson(each)["prefill"][0]["per_op"];
+  EXPECT_EQ(rows.size(), 8u); // 7 of the first step, 8 of the second, which has the head
+  for (const Json &row : rows)
+    EXPECT_EQ(row["count"], row["name"] == "head" ? 1 : 2) << row;
+  const Json summed = benchJson(kinds)["decode"][0]["per_op"];
+  EXPECT_EQ(summed.size(), 5u);
+  for (const Json &row : summed)
+    EXPECT_EQ(row["name"].get<std::string>().find("layers.0"), std::string::npos);
 }
 
 TEST(Bench, TraceHasEveryCommandOfOneStepEach) {
@@ -62,61 +97,48 @@ TEST(Bench, TraceHasEveryCommandOfOneStepEach) {
   EXPECT_EQ(steps, (std::vector<std::string>{"prefill", "decode"}));
 }
 
-TEST(Bench, OneNewTokenHasNoTimeBetweenTokens) {
-  TemporaryFolder folder;
-  const Outcome outcome =
-      llmc({"bench", demoPath(), "--gen", "1", "--json", folder.file("b.json")});
-  EXPECT_EQ(outcome.code, 0) << outcome.error;
-  EXPECT_FALSE(contains(outcome.out, "p50"));
-  EXPECT_TRUE(Json::parse(readFile(folder.file("b.json")))["inter_token_p50_s"].is_null());
-}
-
-TEST(Bench, PromptLongerThanAStep) {
-  const Outcome outcome = llmc({"bench", demoPath(), "--prompt-len", "600", "--repeat", "1",
-                                "--gen", "2", "--batch", "2", "--per-op"});
-  EXPECT_EQ(outcome.code, 0) << outcome.error;
-}
-
-TEST(Bench, SizesBeyondTheModelAreErrors) {
-  const Outcome batch = llmc({"bench", demoPath(), "--batch", "9"});
-  EXPECT_EQ(batch.code, 1);
-  EXPECT_TRUE(contains(batch.error, "--batch: error: found 9, expected 1 to 8")) << batch.error;
-  const Outcome length = llmc({"bench", demoPath(), "--prompt-len", "990", "--gen", "11"});
-  EXPECT_EQ(length.code, 1);
-  EXPECT_TRUE(contains(length.error, "expected at most 1000")) << length.error;
-}
-
-TEST(BenchTables, CostsAreMediansWorstFirstWithSharesOfTheSum) {
-  const auto step = [](uint64_t first, uint64_t second, uint64_t third) {
-    return tool::TimedStep{"decode",
-                           {{"layers.0.q", "linear", 1000, 1000 + first},
-                            {"layers.1.q", "linear", 5000, 5000 + second},
-                            {"head", "dot", 9000, 9000 + third}}};
+TEST(Bench, SizesBeyondTheModelOrTheMachineAreErrors) {
+  const std::string cores = std::to_string(tool::processors());
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--batch", "1,9"}, "--batch: error: found 9, expected 1 to 8; compile with a larger"},
+      {{"--prompt-len", "1001"}, "--prompt-len: error: found 1001, expected at most 1000 tokens"},
+      {{"--depth", "0,990", "--gen", "11"},
+       "--depth: error: found 990 tokens and 11 new ones, expected at most 1000 in all"},
+      {{"--gen", "1001"}, "--gen: error: found 0 tokens and 1001 new ones"},
+      {{"--threads", "1,4000"},
+       "--threads: error: found 4000, expected 1 to " + cores + ", the processors that"},
   };
-  const std::vector<tool::TimedStep> steps = {step(1000, 2000, 900000), step(1500, 3000, 5500),
-                                              step(1500, 2500, 6000)};
-  const std::vector<tool::CommandCost> each = tool::commandCosts(steps, false);
-  ASSERT_EQ(each.size(), 3u);
-  EXPECT_EQ(each[0].name, "head");
-  EXPECT_DOUBLE_EQ(each[0].microseconds, 6);
-  EXPECT_DOUBLE_EQ(each[0].share, 0.6);
-  EXPECT_EQ(each[1].name, "layers.1.q");
-  const std::vector<tool::CommandCost> kinds = tool::commandCosts(steps, true);
-  ASSERT_EQ(kinds.size(), 2u);
-  EXPECT_EQ(kinds[1].name, "layers.*.q");
-  EXPECT_EQ(kinds[1].count, 2u);
-  EXPECT_DOUBLE_EQ(kinds[1].microseconds, 4);
+  for (const auto &[arguments, expected] : cases) {
+    std::vector<std::string> all = {"bench", demoPath()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = llmc(all);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_TRUE(contains(outcome.error, expected)) << outcome.error;
+    EXPECT_EQ(outcome.out, "");
+  }
 }
 
-TEST(BenchTables, Percentiles) {
-  EXPECT_EQ(tool::median({}), 0);
-  EXPECT_EQ(tool::median({3, 1, 2}), 2);
-  std::vector<double> hundred;
-  for (int i = 100; i > 0; --i)
-    hundred.push_back(i);
-  EXPECT_EQ(tool::percentile(hundred, 0.99), 99);
-  EXPECT_EQ(tool::percentile(hundred, 0.5), 50);
-  EXPECT_EQ(tool::percentile({7}, 0.99), 7);
+TEST(Bench, ListsThatAreNoneAreWrongUsage) {
+  for (const char *list : {"", "1,", ",1", "1;2", "1,x", "-1", "1.5", "99999999999"}) {
+    const Outcome outcome = llmc({"bench", demoPath(), "--depth", list});
+    EXPECT_EQ(outcome.code, 2) << list;
+    EXPECT_TRUE(contains(outcome.error, "--depth: found ")) << outcome.error;
+    EXPECT_TRUE(contains(outcome.error, "as in 1,2,4")) << outcome.error;
+  }
+  EXPECT_EQ(llmc({"bench", demoPath(), "--batch", "0"}).code, 2);
+}
+
+TEST(Bench, AFolderThatIsMissingIsToldBeforeTheWork) {
+  const Outcome outcome = llmc({"bench", demoPath(), "--json", "/nonexistent/b.json"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(contains(outcome.error, "/nonexistent/b.json: error: ")) << outcome.error;
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Bench, AProcessorThatLacksInstructionsIsNamed) {
+  const Outcome outcome = llmc({"bench", demoPath("demo_weak_cpu")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(contains(outcome.error, "error: found a processor without ")) << outcome.error;
 }
 
 } // namespace

@@ -1,177 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-// `llmc bench`: medians over several runs, for people and as JSON.
+// `llmc bench`: every combination that was asked for, a model opened for each number of threads.
+#include "runtime/engine/Inspect.h"
 #include "tools/llmc/Format.h"
-#include "tools/llmc/bench/Workload.h"
 #include "tools/llmc/NewFile.h"
-#include "tools/llmc/bench/Statistics.h"
+#include "tools/llmc/bench/BenchCompare.h"
+#include "tools/llmc/bench/BenchOptions.h"
+#include "tools/llmc/bench/Modes.h"
 #include "tools/llmc/bench/Trace.h"
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <thread>
 
 namespace llmc::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr int kSchema = 1; // of --json; larger when a key changes its meaning
-
-// Medians over the runs; seconds.
-struct Summary {
-  double firstTokens;
-  double between50;
-  double between99;
-  double endToEnd;
-  double promptRate; // prompt tokens of all sequences a second
-  double newRate;    // new tokens a second, after the first of each sequence
-};
-
-template <typename Value> double medianOf(const std::vector<RunTimes> &runs, const Value &valueOf) {
-  std::vector<double> values;
-  for (const RunTimes &run : runs)
-    values.push_back(valueOf(run));
-  return median(std::move(values));
+std::vector<RowKey> keysOf(const BenchOptions &options, uint32_t threads) {
+  std::vector<RowKey> keys;
+  for (const uint32_t length : options.promptLengths)
+    if (length)
+      keys.push_back({true, length, 0, 1, 0, threads});
+  for (const uint32_t depth : options.depths)
+    for (const uint32_t batch : options.batches)
+      if (options.generated)
+        keys.push_back({false, 0, depth, batch, options.generated, threads});
+  return keys;
 }
 
-Summary summarise(const std::vector<RunTimes> &runs, const BenchOptions &options) {
-  Summary summary{};
-  summary.firstTokens = medianOf(runs, [](const RunTimes &run) { return run.firstTokens; });
-  summary.endToEnd = medianOf(runs, [](const RunTimes &run) { return run.endToEnd; });
-  summary.between50 =
-      medianOf(runs, [](const RunTimes &run) { return percentile(run.betweenTokens, 0.5); });
-  summary.between99 =
-      medianOf(runs, [](const RunTimes &run) { return percentile(run.betweenTokens, 0.99); });
-  summary.promptRate = double(options.promptLength) * options.batch / summary.firstTokens;
-  const double decoding = medianOf(runs, [](const RunTimes &run) {
-    return std::accumulate(run.betweenTokens.begin(), run.betweenTokens.end(), 0.0);
-  });
-  if (options.generated > 1)
-    summary.newRate = double(options.generated - 1) * options.batch / decoding;
-  return summary;
+Result<Row> measure(const LoadedModel &loaded, const RowKey &key, const Judge &judge,
+                    const BenchOptions &options) {
+  Result<Workload> workload = key.isPrefill
+                                  ? Workload::ofPrefill(loaded, key.promptLength)
+                                  : Workload::ofDecode(loaded, key.depth, key.batch, key.generated);
+  if (!workload)
+    return workload.takeError();
+  return measureRow(*workload, key, judge, {options.repeats, options.byKind});
 }
 
-uint32_t threadsOf(const BenchOptions &options) {
-  return options.model.threads ? options.model.threads : std::thread::hardware_concurrency();
-}
-
-void printSummary(const Summary &summary, const BenchOptions &options,
-                  const llmc_model_info &info) {
-  print(formatted("%s: %s for %s, threads %u, prompt %u, new %u, batch %u, runs %u\n",
-                  escaped(*info.name ? info.name : options.model.path, 4096).c_str(),
-                  escaped(info.level).c_str(), escaped(info.cpu).c_str(), threadsOf(options),
-                  options.promptLength, options.generated, options.batch, options.repeats));
-  print(formatted("time to first token  %s  (%.1f prompt tok/s)\n",
-                  timeInWords(summary.firstTokens).c_str(), summary.promptRate));
-  if (options.generated > 1) {
-    print(formatted("between tokens       p50 %s, p99 %s\n", timeInWords(summary.between50).c_str(),
-                    timeInWords(summary.between99).c_str()));
-    print(formatted("throughput           %.1f new tok/s\n", summary.newRate));
+Status measureAll(const BenchOptions &options, Setting &setting, std::vector<Row> &rows) {
+  for (const uint32_t threads : threadsOf(options)) {
+    ModelOptions model = options.model;
+    model.threads = threads;
+    Result<LoadedModel> loaded = loadModel(model, nullptr);
+    if (!loaded)
+      return loaded.takeError();
+    if (Status status = checkSizes(options, loaded->info); !status)
+      return status;
+    const Judge judge = judgeOf(*loaded);
+    setting = settingOf(*loaded, judge);
+    for (const RowKey &key : keysOf(options, threads)) {
+      Result<Row> row = measure(*loaded, key, judge, options);
+      if (!row)
+        return row.takeError();
+      rows.push_back(std::move(*row));
+    }
   }
-  print(formatted("end to end           %s\n", timeInWords(summary.endToEnd).c_str()));
+  return {};
 }
 
-void printCosts(const std::vector<CommandCost> &costs) {
-  Table table({"graph", "command", "kernel", ">count", ">us", ">share"});
-  for (const CommandCost &cost : costs)
-    table.add({cost.graph, cost.name, cost.kernel, std::to_string(cost.count),
-               formatted("%.1f", cost.microseconds), formatted("%.1f %%", cost.share * 100)});
-  print("\n" + table.text());
-}
-
-Json costsPart(const std::vector<CommandCost> &costs) {
-  Json part = Json::array();
-  for (const CommandCost &cost : costs)
-    part.push_back({{"graph", cost.graph},
-                    {"name", cost.name},
-                    {"kernel", cost.kernel},
-                    {"count", cost.count},
-                    {"microseconds", cost.microseconds},
-                    {"share", cost.share}});
-  return part;
-}
-
-Json runsPart(const std::vector<RunTimes> &runs) {
-  Json part = Json::array();
-  for (const RunTimes &run : runs)
-    part.push_back({{"ttft_s", run.firstTokens},
-                    {"end_to_end_s", run.endToEnd},
-                    {"inter_token_s", run.betweenTokens}});
-  return part;
-}
-
-Json report(const Summary &summary, const BenchOptions &options, const llmc_model_info &info) {
-  const Json none = nullptr;
-  const bool decodes = options.generated > 1;
+Json settingsPart(const BenchOptions &options, const Setting &setting) {
   return {{"schema", kSchema},
           {"llmc_version", LLMC_VERSION},
-          {"model", {{"name", info.name}, {"level", info.level}, {"cpu", info.cpu}}},
+          {"model", settingPart(setting)},
           {"options",
-           {{"prompt_len", options.promptLength},
+           {{"prompt_len", options.promptLengths},
             {"gen", options.generated},
-            {"batch", options.batch},
+            {"depth", options.depths},
+            {"batch", options.batches},
             {"threads", threadsOf(options)},
             {"repeat", options.repeats}}},
-          {"ttft_s", summary.firstTokens},
-          {"inter_token_p50_s", decodes ? Json(summary.between50) : none},
-          {"inter_token_p99_s", decodes ? Json(summary.between99) : none},
-          {"end_to_end_s", summary.endToEnd},
-          {"prompt_tokens_per_s", summary.promptRate},
-          {"new_tokens_per_s", decodes ? Json(summary.newRate) : none}};
+          {"prefill", Json::array()},
+          {"decode", Json::array()}};
 }
 
-// Steps timed command by command; `prefills` and `decodes` get one for each run.
-Status timeAll(Workload &workload, uint32_t repeats, std::vector<TimedStep> &prefills,
-               std::vector<TimedStep> &decodes) {
-  prefills.resize(repeats);
-  decodes.resize(repeats);
-  for (uint32_t i = 0; i < repeats; ++i)
-    if (Status status = workload.timeSteps(prefills[i], decodes[i]); !status)
-      return status;
-  return {};
+// The steps of the first prefill and of the first decode.
+Status writeTraceOf(const std::string &path, const std::vector<Row> &rows) {
+  std::vector<TimedStep> steps;
+  for (const bool isPrefill : {true, false})
+    for (const Row &row : rows)
+      if (row.key.isPrefill == isPrefill) {
+        steps.push_back(row.timed.back());
+        break;
+      }
+  return writeTrace(path, steps);
+}
+
+Status benchRows(const BenchOptions &options, Setting &setting, Json &json) {
+  std::vector<Row> rows;
+  if (Status status = measureAll(options, setting, rows); !status)
+    return status;
+  const bool withCosts = options.perOp || options.byKind;
+  printSetting(setting);
+  printRows(rows, setting);
+  if (withCosts)
+    printCosts(rows);
+  for (const Row &row : rows)
+    json[row.key.isPrefill ? "prefill" : "decode"].push_back(rowPart(row, withCosts));
+  return options.trace.empty() ? Status() : writeTraceOf(options.trace, rows);
 }
 
 } // namespace
 
-Status benchModel(const BenchOptions &options) {
-  Result<LoadedModel> loaded = loadModel(options.model, nullptr);
-  if (!loaded)
-    return loaded.takeError();
-  Result<Workload> workload = Workload::prepare(*loaded, options);
-  if (!workload)
-    return workload.takeError();
-  std::vector<RunTimes> runs;
-  for (uint32_t i = 0; i <= options.repeats; ++i) {
-    Result<RunTimes> run = workload->run();
-    if (!run)
-      return run.takeError();
-    if (i) // the first one warms up
-      runs.push_back(std::move(*run));
-  }
-  const Summary summary = summarise(runs, options);
-  printSummary(summary, options, loaded->info);
+Setting settingOf(const LoadedModel &loaded, const Judge &judge) {
+  Setting setting;
+  const llmc_model_info &info = loaded.info;
+  setting.name = *info.name ? info.name : loaded.path;
+  setting.level = info.level;
+  setting.cpu = info.cpu;
+  setting.weightsBytes = info.weights_bytes;
+  setting.memory = kindOfMemory(judge.ground.memory);
+  setting.processors = processors();
+  setting.f32Instructions = ceilings::f32Loop(judge.ground.features).instructions;
+  setting.int8Instructions = ceilings::int8Loop(judge.ground.features).instructions;
+  return setting;
+}
 
-  const bool wantsTable = options.perOp || options.byKind;
-  std::vector<TimedStep> prefills, decodes;
-  if (wantsTable || !options.trace.empty())
-    if (Status status = timeAll(*workload, options.repeats, prefills, decodes); !status)
+Status benchModel(const BenchOptions &options) {
+  if (!options.compare.empty())
+    return compareBenches(options.compare[0], options.compare[1]);
+  if (options.firstToken)
+    return runFirstToken(options);
+  if (Status status = checkThreads(options); !status)
+    return status;
+  NewFile file(options.json);
+  if (!options.json.empty()) // before the work, should the folder be missing
+    if (Status status = file.open(); !status)
       return status;
-  Json json = report(summary, options, loaded->info);
-  if (wantsTable) {
-    std::vector<CommandCost> costs = commandCosts(prefills, options.byKind);
-    const std::vector<CommandCost> decodeCosts = commandCosts(decodes, options.byKind);
-    costs.insert(costs.end(), decodeCosts.begin(), decodeCosts.end());
-    printCosts(costs);
-    json["per_op"] = costsPart(costs);
+  Setting setting;
+  Json parts = Json::object();
+  const auto bench = options.start           ? benchStart
+                     : options.busyNeighbour ? benchNeighbour
+                                             : benchRows;
+  if (Status status = bench(options, setting, parts); !status)
+    return status;
+  if (!options.json.empty()) {
+    Json json = settingsPart(options, setting);
+    json.update(parts);
+    const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (Status status = file.write(text.data(), text.size()); !status)
+      return status;
+    if (Status status = file.commit(); !status)
+      return status;
   }
-  json["runs"] = runsPart(runs);
-  if (!options.json.empty())
-    if (Status status = writeWholeFile(
-            options.json, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-        !status)
-      return status;
-  if (!options.trace.empty())
-    if (Status status = writeTrace(options.trace, {prefills.back(), decodes.back()}); !status)
-      return status;
   return finishOutput();
 }
 

@@ -61,34 +61,69 @@ Status timeCommands(const LoadedModel &loaded, llmc_session *session,
   return {};
 }
 
-std::vector<CommandCost> commandCosts(const std::vector<TimedStep> &steps, bool byKind) {
-  std::vector<CommandCost> costs;
-  if (steps.empty())
-    return costs;
-  std::map<std::string, size_t> places;
-  double sum = 0;
-  for (size_t i = 0; i < steps[0].commands.size(); ++i) {
-    const TimedCommand &command = steps[0].commands[i];
-    const double microseconds = medianMicroseconds(steps, i);
-    sum += microseconds;
-    const std::string name = byKind ? kindOf(command.name) : command.name;
-    const auto [place, isNew] = places.emplace(name, costs.size());
-    if (isNew || !byKind)
-      costs.push_back({steps[0].graph, name, command.kernel, 1, microseconds, 0});
-    else {
-      CommandCost &cost = costs[place->second];
-      ++cost.count;
-      cost.microseconds += microseconds;
-      if (cost.kernel != command.kernel)
-        cost.kernel = "(several)";
-    }
+Boundaries boundariesOf(const TimedStep &step) {
+  std::vector<std::pair<uint64_t, uint64_t>> spans;
+  for (const TimedCommand &command : step.commands)
+    if (command.end)
+      spans.emplace_back(command.begin, command.end);
+  std::sort(spans.begin(), spans.end());
+  uint64_t idle = 0, busyUntil = spans.empty() ? 0 : spans[0].first;
+  for (const auto &[begin, end] : spans) {
+    idle += begin > busyUntil ? begin - busyUntil : 0;
+    busyUntil = std::max(busyUntil, end);
   }
-  for (CommandCost &cost : costs)
-    cost.share = sum > 0 ? cost.microseconds / sum : 0;
-  std::sort(costs.begin(), costs.end(), [](const CommandCost &a, const CommandCost &b) {
-    return a.microseconds != b.microseconds ? a.microseconds > b.microseconds : a.name < b.name;
+  return {static_cast<double>(idle) * 1e-9, static_cast<uint32_t>(spans.size())};
+}
+
+void addCosts(std::vector<CommandCost> &costs, const std::vector<TimedStep> &steps,
+              const std::vector<Work> &works) {
+  for (size_t i = 0; !steps.empty() && i < steps[0].commands.size(); ++i) {
+    const TimedCommand &command = steps[0].commands[i];
+    if (!command.end)
+      continue;
+    CommandCost cost;
+    cost.graph = steps[0].graph;
+    cost.name = command.name;
+    cost.kernel = command.kernel;
+    cost.count = 1;
+    cost.microseconds = medianMicroseconds(steps, i);
+    if (i < works.size())
+      cost.work = works[i];
+    costs.push_back(std::move(cost));
+  }
+}
+
+std::vector<CommandCost> costTable(const std::vector<CommandCost> &costs, bool byKind,
+                                   const ceilings::Ceilings &ceilings) {
+  std::vector<CommandCost> table;
+  std::map<std::pair<std::string, std::string>, size_t> places;
+  double sum = 0;
+  for (const CommandCost &cost : costs) {
+    const std::string name = byKind ? kindOf(cost.name) : cost.name;
+    const auto [place, isNew] = places.emplace(std::pair(cost.graph, name), table.size());
+    if (isNew) {
+      table.emplace_back();
+      table.back().graph = cost.graph;
+      table.back().name = name;
+      table.back().kernel = cost.kernel;
+    }
+    CommandCost &row = table[place->second];
+    row.count += cost.count;
+    row.microseconds += cost.microseconds;
+    row.work += cost.work;
+    if (row.kernel != cost.kernel)
+      row.kernel = "(several)";
+    sum += cost.microseconds;
+  }
+  for (CommandCost &row : table) {
+    row.share = sum > 0 ? row.microseconds / sum : 0;
+    row.bound = boundSeconds(row.work, ceilings) * 1e6;
+    row.bindsReading = readSeconds(row.work, ceilings) >= arithmeticSeconds(row.work, ceilings);
+  }
+  std::sort(table.begin(), table.end(), [](const CommandCost &a, const CommandCost &b) {
+    return a.lost() != b.lost() ? a.lost() > b.lost() : a.name < b.name;
   });
-  return costs;
+  return table;
 }
 
 } // namespace llmc::tool

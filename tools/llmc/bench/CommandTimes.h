@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step timed command by command. Commands that do not need each other may overlap, so their
-// times may add up to more than the step's.
+// Steps timed command by command, and the table of what each command takes and should take.
+// Commands that do not need each other may overlap, so their times may add up to more than the
+// step's.
 #pragma once
 
 #include "tools/llmc/LoadedModel.h"
+#include "tools/llmc/bench/Work.h"
 
 namespace llmc::tool {
 
@@ -25,17 +27,35 @@ const char *graphName(uint32_t kind);
 Status timeCommands(const LoadedModel &loaded, llmc_session *session,
                     const std::vector<llmc_rows> &rows, TimedStep &step);
 
+// While a step ran, how long no command did: what goes from the end of one to the begin of the
+// next.
+struct Boundaries {
+  double seconds = 0;
+  uint32_t commands = 0; // that ran
+};
+Boundaries boundariesOf(const TimedStep &step);
+
 struct CommandCost {
   std::string graph;
   std::string name;
   std::string kernel;
-  uint32_t count;      // commands summed
-  double microseconds; // of all of them, median over the steps
-  double share;        // of the sum over the graph
+  uint32_t count = 0;      // commands summed
+  double microseconds = 0; // of all of them, median over the steps
+  Work work;               // of all of them; zero where it is not known
+  double share = 0;        // of the sum over the graph
+  double bound = 0;        // microseconds at the ceilings
+  bool bindsReading = false;
+
+  double lost() const { return microseconds - bound; }
 };
 
-// Of steps of one graph, all alike; the costliest first. `byKind` sums what differs in its layer's
-// number only.
-std::vector<CommandCost> commandCosts(const std::vector<TimedStep> &steps, bool byKind);
+// A cost for each command that ran in these steps, all alike; `works` is empty or has one for each
+// command.
+void addCosts(std::vector<CommandCost> &costs, const std::vector<TimedStep> &steps,
+              const std::vector<Work> &works);
+// Commands of one name summed, or with `byKind` those that differ in their layer's number only. The
+// first loses the most time against its bound.
+std::vector<CommandCost> costTable(const std::vector<CommandCost> &costs, bool byKind,
+                                   const ceilings::Ceilings &ceilings);
 
 } // namespace llmc::tool

@@ -19,4 +19,13 @@ inline double percentile(std::vector<double> values, double share) {
 
 inline double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 
+struct Spread {
+  double median = 0, q1 = 0, q3 = 0, least = 0, most = 0;
+};
+
+inline Spread spreadOf(const std::vector<double> &values) {
+  return {median(values), percentile(values, 0.25), percentile(values, 0.75), percentile(values, 0),
+          percentile(values, 1)};
+}
+
 } // namespace llmc::tool

@@ -7,7 +7,7 @@
 namespace llmc::ceilings {
 namespace {
 
-constexpr double kReadSeconds = 0.02;        // for each number of streams, at least
+constexpr double kReadSeconds = 0.02;         // for each number of streams, at least
 constexpr uint64_t kLeastReadBytes = 8 << 20; // of a try, so that it takes a while
 constexpr uint64_t kArithmeticRounds = 50000;
 constexpr int kArithmeticTries = 5;

@@ -10,9 +10,9 @@ namespace llmc::ceilings {
 
 // Of all threads together, a second; 0 where it could not be measured.
 struct Ceilings {
-  double read = 0;     // bytes, the better of one stream and of four a thread
+  double read = 0;      // bytes, the better of one stream and of four a thread
   uint32_t streams = 0; // which it was
-  double f32 = 0;      // operations, a multiply-add being two
+  double f32 = 0;       // operations, a multiply-add being two
   double int8 = 0;
 };
 

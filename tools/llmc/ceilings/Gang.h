@@ -36,8 +36,8 @@ private:
   static void *memberMain(void *member);
   void take(Member &member);
 
-  std::vector<Member> members; // [0] is the caller
-  uint32_t started = 0;        // threads to join, [1] to [started]
+  std::vector<Member> members;                         // [0] is the caller
+  uint32_t started = 0;                                // threads to join, [1] to [started]
   const std::function<void(uint32_t)> *work = nullptr; // null: go home
   std::atomic<uint32_t> round{0};
   std::atomic<uint32_t> ready{0};

@@ -6,9 +6,7 @@
 namespace llmc::ceilings {
 namespace {
 
-template <int Bytes> struct Register {
-  typedef uint64_t type __attribute__((vector_size(Bytes)));
-};
+template <int Bytes> struct Register { typedef uint64_t type __attribute__((vector_size(Bytes))); };
 
 // An or for each load keeps it; four of them, so that none waits for another.
 template <int Bytes>
@@ -22,8 +20,8 @@ template <int Bytes>
   size_t at = 0;
   for (; at + step <= length; at += step)
     for (int stream = 0; stream < kMostStreams; ++stream) {
-      const Vector *line = reinterpret_cast<const Vector *>(
-          memory + at + static_cast<size_t>(stream) * apart);
+      const Vector *line =
+          reinterpret_cast<const Vector *>(memory + at + static_cast<size_t>(stream) * apart);
       for (int load = 0; load < kLoads; ++load)
         seen[stream] |= line[load];
     }
