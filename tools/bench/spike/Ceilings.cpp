@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops that do nothing but read, or nothing but multiply. The empty asm statements emit no
+// Loops that do nothing but multiply. The empty asm statements emit no
 // instruction; they keep the compiler from knowing a value, and so from computing it once.
 #include "tools/bench/spike/Ceilings.h"
+#include <cstdint>
 #include <immintrin.h>
 
 static void keep(__m256i value) { asm volatile("" : : "x"(value)); }
-
-void readLinear(const int32_t *words, size_t count, int streams) {
-  size_t length = count / streams;
-  __m256i seen[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
-                     _mm256_setzero_si256()};
-  auto read = [&](size_t word, int into) {
-    const __m256i *at = reinterpret_cast<const __m256i *>(words + word);
-    seen[into] = _mm256_or_si256(seen[into], _mm256_loadu_si256(at));
-    seen[into] = _mm256_or_si256(seen[into], _mm256_loadu_si256(at + 1));
-  };
-  if (streams == 4)
-    for (size_t i = 0; i < length; i += 16)
-      for (int stream = 0; stream < 4; ++stream)
-        read(stream * length + i, stream);
-  else
-    for (size_t i = 0; i < length; i += 16)
-      read(i, i / 16 % 4);
-  for (__m256i value : seen)
-    keep(value);
-}
 
 void multiplyAddRounds(int rounds) {
   __m256i sums[8];

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of the table for int4 and int8 weights in groups of 32.
+#include "llmc/abi.h"
 #include "tools/bench/spike/Ceilings.h"
 #include "tools/bench/spike/HandWritten.h"
 #include "tools/bench/spike/Measure.h"
 #include "tools/bench/spike/TileKernels.h"
+#include "tools/llmc/ceilings/Loops.h"
 #include <cstring>
 
 static constexpr int kGroups = 64, kPanels = 64, kRows = 256; // K = N = 2048
@@ -122,14 +124,17 @@ bool measurePacked(const TileKernels &kernels) {
          "|\n|---|---|---|---|---|---|\n");
   size_t readAt = copies / 4;
   auto read = [&](int streams) {
-    readLinear(int4.data() + readAt++ % copies * matrix, matrix, streams);
+    llmc::ceilings::readStreams(int4.data() + readAt++ % copies * matrix, 4 * matrix, streams,
+                                hasByteProducts() ? LLMC_CPU_AVX512F : LLMC_CPU_AVX2);
   };
   reportShare(cold, {"read, 1 stream", "GB/s", "79 - 98 %", [&] { read(1); }, 4.0 * matrix});
   reportShare(cold, {"read, 4 streams", "GB/s", "", [&] { read(4); }, 4.0 * matrix});
   const int rounds = 50000;
   if (hasByteProducts()) {
-    reportShare(prefill, {"vpdpbusd", "GOP/s", "66 - 72 %", [&] { byteProductRounds(rounds); },
-                          rounds * kOperationsInByteRound});
+    const llmc::ceilings::ArithmeticLoop loop =
+        llmc::ceilings::int8Loop(LLMC_CPU_AVX512F | LLMC_CPU_AVX512VNNI);
+    reportShare(prefill, {"vpdpbusd", "GOP/s", "66 - 72 %", [&] { loop.run(rounds); },
+                          rounds * loop.operationsInRound});
     return true;
   }
   reportShare(prefill, {"vpmaddwd + vpaddd", "GOP/s", "70 % (of vpdpbusd)",
