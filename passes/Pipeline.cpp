@@ -29,7 +29,7 @@ void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createFuseResidualAddPass());
   passes.addPass(createFuseRopeAppendPass());
   passes.addPass(createFuseGatherIntoNormPass());
-  passes.addPass(createFuseQuantizePass()); // after the gather: a rounding joins what is left of its row
+  passes.addPass(createFuseQuantizePass({options.panelRows})); // after the gather: a rounding joins what is left of its row
   // Last: whether a norm pays inside its linear depends on what else the linear's region holds.
   passes.addPass(createFuseNormIntoLinearPass({options.panelRows, options.fuseNorm}));
 }

@@ -131,6 +131,13 @@ LogicalResult ReinterpretOp::verify() {
                        << " of " << from.getLineBytes() << " bytes and " << to << " of " << to.getLineBytes();
 }
 
+LogicalResult ScratchOp::verify() {
+  ViewType view = getResult().getType();
+  if (view.getStrides().empty() && !llvm::any_of(view.getShape(), ShapedType::isDynamic))
+    return success();
+  return emitOpError() << "expects known dimensions and no strides, found " << view;
+}
+
 LogicalResult KVChunkOp::verify() {
   KVType kv = getKv().getType();
   bool key = getPart() == KVPart::Key;

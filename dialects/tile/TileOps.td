@@ -144,6 +144,21 @@ def Tile_ReinterpretOp : Tile_Op<"reinterpret", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ScratchOp : Tile_Op<"scratch"> {
+  let summary = "memory of this program alone, gone when it ends";
+  let description = [{
+    Its elements are undefined until they are stored. A CPU takes it from the stack of the thread, so targets bound its size. Refuses:
+    strides; dimensions that are not known.
+
+    ```mlir
+    %s = tile.scratch : !tile.view<18x288xi32>
+    ```
+  }];
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tile_KVChunkOp : Tile_Op<"kv_chunk", [Pure]> {
   let summary = "one head's keys or values of one chunk: 64 x width";
   let description = [{

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rounds a row where it is made: the norm before a projection, the activated product before the
-// last one. Only row-wise regions, whose programs have whole groups at hand.
+// last one. Only regions whose programs have whole groups at hand: row-wise ones, and linears whose
+// panels are groups.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Regions.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace llmc {
 #define GEN_PASS_DEF_FUSEQUANTIZEPASS
@@ -19,24 +21,14 @@ namespace {
 
 constexpr StringLiteral kName = "llmc-fuse-quantize";
 
-/// The region that makes the row, if the rounding can join it; else null and the reason.
-FusedOp makerOf(FusedOp rounding, std::string &reason) {
-  Value row = graph::findIn<QuantizeOp>(rounding).getInput();
-  FusedOp maker = graph::producerOf(row);
-  if (!maker)
-    reason = "its row is no region's";
-  else if (graph::soleUser(maker) != rounding)
-    reason = "the row has a second user";
-  else if (!graph::holdsOnly<RMSNormOp, GatherRowsOp, ActivateOp, AddOp, SplitOp>(maker) ||
-           llvm::any_of(maker.getBody().front().getOps<RMSNormOp>(),
-                        [](RMSNormOp norm) { return norm.getGroups() != 1; }))
-    reason = "its row is made by no row-wise region";
-  else
-    return maker;
-  return FusedOp();
+bool normalisesHeads(FusedOp region) {
+  return llvm::any_of(region.getBody().front().getOps<RMSNormOp>(),
+                      [](RMSNormOp norm) { return norm.getGroups() != 1; });
 }
 
 struct FuseQuantizePass : llmc::impl::FuseQuantizePassBase<FuseQuantizePass> {
+  using FuseQuantizePassBase::FuseQuantizePassBase;
+
   void runOnOperation() override {
     SmallVector<FusedOp> roundings;
     graph::forEach<QuantizeOp>(getOperation(), [&](QuantizeOp op) {
@@ -55,6 +47,24 @@ struct FuseQuantizePass : llmc::impl::FuseQuantizePassBase<FuseQuantizePass> {
       remarkPassed(graph::join(maker, rounding, name), kName, name,
                    "the row leaves as integers: a quarter of its bytes, and one command less");
     }
+  }
+
+  /// The region that makes the row, if the rounding can join it; else null and the reason.
+  FusedOp makerOf(FusedOp rounding, std::string &reason) const {
+    Value row = graph::findIn<QuantizeOp>(rounding).getInput();
+    FusedOp maker = graph::producerOf(row);
+    bool ofLinear = maker && graph::findIn<LinearOp>(maker);
+    if (!maker)
+      reason = "its row is no region's";
+    else if (graph::soleUser(maker) != rounding)
+      reason = "the row has a second user";
+    else if (!graph::holdsOnly<LinearOp, RMSNormOp, GatherRowsOp, ActivateOp, AddOp, SplitOp>(maker) || normalisesHeads(maker))
+      reason = "its row is made by neither a row-wise region nor a linear";
+    else if (ofLinear && panelRows != GroupType::kGroup)
+      reason = llvm::formatv("a panel of {0} columns is no group of {1}", panelRows.getValue(), GroupType::kGroup);
+    else
+      return maker;
+    return FusedOp();
   }
 };
 

@@ -139,9 +139,10 @@ def FuseGatherIntoNormPass : Pass<"llmc-fuse-gather-into-norm", "::mlir::ModuleO
 def FuseQuantizePass : Pass<"llmc-fuse-quantize", "::mlir::ModuleOp"> {
   let summary = "rounds a row in the region that makes it";
   let description = [{
-    Only when the rounding is the row's sole user, and the row comes from a row-wise region (a norm, an activated product): its
-    program has whole groups of columns at hand.
+    Only when the rounding is the row's sole user, and the row comes from a region whose programs have whole groups of columns at
+    hand: a row-wise one (a norm, an activated product), or a linear whose panels are groups.
   }];
+  let options = [Option<"panelRows", "panel-rows", "int64_t", "32", "rows of a weight panel: columns that a linear's program makes at a time">];
   let dependentDialects = ["::llmc::llm::LLMDialect"];
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rounding rows to groups, and products of rows and weights in groups. Within a group everything is
-// an integer and exact; across groups f32 sums go in order, so the bits depend on nothing else.
-#include "passes/tile/GroupBody.h"
+// Rounding rows to groups, and embeddings from tables in groups.
+#include "passes/tile/GroupPanels.h"
 #include "passes/graph/Regions.h"
 #include <limits>
 
@@ -47,124 +46,6 @@ void QuantizedRow::store(Value tile, Value line, Value group) {
           {line, k.add(group, k.index(groups * kGroup / 4))});
   k.store(k.reduce(tile::Reduction::Add, codes), view,
           {line, k.add(group, k.index(groups * kGroup / 4 + groups))});
-}
-
-//===--- Weights
-//-----------------------------------------------------------------------------------------------------===//
-
-GroupPanels::GroupPanels(KernelBuilder &k, FlatSymbolRefAttr symbol) : k(k) {
-  WeightType type = lookupWeight(k.region, symbol).getType();
-  format = type.getGroups();
-  view = k.weight(symbol);
-  panelRows = type.getLayout().getPanelRows();
-  groups = type.getColumns() / kGroup;
-}
-
-Value GroupPanels::intTile(int64_t value) {
-  return arith::ConstantOp::create(
-      k.body, k.loc, DenseElementsAttr::get(k.intTileType(panelRows), int32_t(value)));
-}
-
-Value GroupPanels::codes(Value panel, Value group, int64_t word) {
-  return k.load(view, {panel, group, k.index(word * panelRows)}, panelRows);
-}
-
-/// Scales come after the codes, minimums after the scales.
-Value GroupPanels::halves(Value panel, Value group, bool minimum) {
-  Value view16 = k.reinterpret(view, k.body.getF16Type());
-  int64_t first = 2 * words() * panelRows + (minimum ? panelRows : 0);
-  return k.load(view16, {panel, group, k.index(first)}, panelRows);
-}
-
-/// One more link of each row's chain of integer products.
-void GroupPanels::dot(SmallVectorImpl<Value> &sums, QuantizedRow &rows, ValueRange lines,
-                      Value group, int64_t word, Value weights) {
-  SmallVector<Value> tiles;
-  for (Value line : lines)
-    tiles.push_back(k.broadcast(rows.codes(line, group, word), panelRows));
-  auto op = tile::Dot4Op::create(k.body, k.loc, SmallVector<Type>(sums.size(), sums[0].getType()),
-                                 tiles, weights, sums, format.getBits());
-  sums.assign(op.getResults().begin(), op.getResults().end());
-}
-
-SmallVector<Value> GroupPanels::products(QuantizedRow &rows, ValueRange panels, ValueRange lines,
-                                         int64_t from, int64_t to) {
-  SmallVector<Value> zeros(panels.size() * lines.size(), k.filled(panelRows, 0));
-  return k.loop(k.index(from), k.index(to), 1, zeros, [&](Value group, ValueRange carried) {
-    SmallVector<Value> sums;
-    for (auto [i, panel] : llvm::enumerate(panels))
-      llvm::append_range(sums, addGroup(rows, panel, lines, group,
-                                        carried.slice(i * lines.size(), lines.size())));
-    return sums;
-  });
-}
-
-SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, Value panel, ValueRange lines,
-                                         Value group, ValueRange sums) {
-  SmallVector<Value> codeSums, integers;
-  for (Value line : lines) {
-    codeSums.push_back(rows.sum(line, group));
-    Value bias = arith::ConstantOp::create(
-        k.body, k.loc, k.body.getI32IntegerAttr(int32_t(-format.getBias())));
-    Value start = arith::MulIOp::create(k.body, k.loc, codeSums.back(), bias);
-    integers.push_back(format.getMinimum() ? intTile(0) : k.broadcast(start, panelRows));
-  }
-  for (int64_t word = 0; word < words(); ++word) {
-    Value weights = codes(panel, group, word);
-    if (format.getBits() == 8) {
-      dot(integers, rows, lines, group, word, weights);
-      continue;
-    }
-    Value low = arith::AndIOp::create(k.body, k.loc, weights, intTile(0x0F0F0F0F));
-    Value shifted = arith::ShRUIOp::create(k.body, k.loc, weights, intTile(4));
-    Value high = arith::AndIOp::create(k.body, k.loc, shifted, intTile(0x0F0F0F0F));
-    dot(integers, rows, lines, group, word, low);
-    dot(integers, rows, lines, group, word + 4, high);
-  }
-  SmallVector<Value> next;
-  Value scales = halves(panel, group, false);
-  Value minimums = format.getMinimum() ? halves(panel, group, true) : Value();
-  for (auto [m, line] : llvm::enumerate(lines)) {
-    Value rowScale = rows.scale(line, group);
-    Value products = arith::SIToFPOp::create(k.body, k.loc, k.tileType(panelRows), integers[m]);
-    Value both = k.mulf(scales, k.broadcast(rowScale, panelRows));
-    Value sum = k.fma(products, both, sums[m]);
-    if (minimums) {
-      Value whole = arith::SIToFPOp::create(k.body, k.loc, k.body.getF32Type(), codeSums[m]);
-      sum = k.fma(minimums, k.broadcast(k.mulf(rowScale, whole), panelRows), sum);
-    }
-    next.push_back(sum);
-  }
-  return next;
-}
-
-Value GroupPanels::half(Value panel, Value group, Value row, bool minimum) {
-  Value view16 = k.reinterpret(view, k.body.getF16Type());
-  int64_t first = 2 * words() * panelRows + (minimum ? panelRows : 0);
-  return k.loadScalar(view16, {panel, group, k.add(row, k.index(first))});
-}
-
-Value GroupPanels::columns(Value row, Value group, int64_t word, bool high) {
-  Value panel = k.div(row, panelRows), inPanel = k.rem(row, panelRows);
-  auto bytes = RankedTensorType::get({4}, k.body.getI8Type());
-  Value at = k.mul(k.add(inPanel, k.index(word * panelRows)), 4);
-  Value stored = tile::LoadOp::create(k.body, k.loc, bytes, k.reinterpret(view, k.body.getI8Type()),
-                                      ValueRange{panel, group, at}, Value());
-  auto constant = [&](int32_t value) {
-    return arith::ConstantOp::create(k.body, k.loc,
-                                     DenseElementsAttr::get(k.intTileType(4), value));
-  };
-  Value codes = arith::ExtUIOp::create(k.body, k.loc, k.intTileType(4), stored);
-  if (high)
-    codes = arith::ShRUIOp::create(k.body, k.loc, codes, constant(4));
-  if (format.getBits() == 4)
-    codes = arith::AndIOp::create(k.body, k.loc, codes, constant(15));
-  codes = arith::SubIOp::create(k.body, k.loc, codes, constant(int32_t(format.getBias())));
-  Value values = arith::SIToFPOp::create(k.body, k.loc, k.tileType(4), codes);
-  Value scale = k.broadcast(half(panel, group, inPanel, false), 4);
-  if (!format.getMinimum())
-    return k.mulf(values, scale);
-  return k.fma(values, scale, k.broadcast(half(panel, group, inPanel, true), 4));
 }
 
 //===--- Kernels

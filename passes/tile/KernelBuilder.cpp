@@ -148,6 +148,10 @@ Value KernelBuilder::reinterpret(Value view, Type element) {
   return tile::ReinterpretOp::create(body, loc, as, view);
 }
 
+Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type element) {
+  return tile::ScratchOp::create(body, loc, tile::ViewType::get(body.getContext(), shape, element));
+}
+
 Value KernelBuilder::loadScalar(Value view, ValueRange indices) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
   Value stored = tile::LoadOp::create(body, loc, element, view, indices, Value());

@@ -89,6 +89,8 @@ public:
   /// The same memory as elements of another type.
   mlir::Value reinterpret(mlir::Value view, mlir::Type element);
   mlir::Value loadScalar(mlir::Value view, mlir::ValueRange indices);
+  /// Memory of the program alone.
+  mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// Tiles of f32 are rounded where the view is of bf16.
   void store(mlir::Value value, mlir::Value view, mlir::ValueRange indices, mlir::Value valid = {});
   /// One head's keys or values of one chunk of a cache.
@@ -109,6 +111,10 @@ public:
   }
   mlir::Value divf(mlir::Value a, mlir::Value b) {
     return mlir::arith::DivFOp::create(body, loc, a, b);
+  }
+
+  mlir::Value minimum(mlir::Value a, mlir::Value b) {
+    return mlir::arith::MinUIOp::create(body, loc, a, b);
   }
 
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index,

@@ -72,6 +72,7 @@ LogicalResult KernelLowering::lowerTileOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](LoadOp load) { return lowerLoad(load); })
       .Case([&](StoreOp store) { return lowerStore(store); })
+      .Case([&](ScratchOp scratch) { return lowerScratch(scratch); })
       .Case([&](BroadcastOp broadcast) { return lowerBroadcast(broadcast), success(); })
       .Case([&](IotaOp iota) { return lowerIota(iota), success(); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce), success(); })

@@ -41,6 +41,7 @@ private:
   void storePrefix(mlir::Value vector, mlir::Value place, mlir::Value valid);
   mlir::Value withType(mlir::Type type, mlir::Value value);
   mlir::Value prefixMask(mlir::Value valid, int64_t width);
+  mlir::LogicalResult lowerScratch(tile::ScratchOp op);
   mlir::Value stackBuffer(int64_t elements);
 
   // LowerTiles.cpp: trees and shuffles.
@@ -79,6 +80,7 @@ private:
   const CpuLevel &level;
   mlir::LLVM::LLVMFuncOp function;
   mlir::Operation *loop = nullptr;                     // over programs; stack buffers go before it
+  int64_t scratchBytes = 0;
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers; // rows of dots that were copied to the stack
   llvm::DenseMap<mlir::Operation *, Dot4Chain> openChains; // by the dot4 that comes next
 };

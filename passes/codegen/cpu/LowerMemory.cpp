@@ -108,6 +108,19 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   return success();
 }
 
+/// All of a kernel's together: threads of a host may have small stacks.
+static constexpr int64_t kMostScratch = 128 << 10;
+
+LogicalResult KernelLowering::lowerScratch(ScratchOp op) {
+  ViewType view = op.getResult().getType();
+  int64_t bytes = view.getLineBytes();
+  if ((scratchBytes += bytes) > kMostScratch)
+    return refuse(op) << "found " << scratchBytes << " bytes of scratch in the kernel, expected at most " << kMostScratch
+                      << ": it lies on the stack";
+  values.map(op.getResult(), stackBuffer((bytes + 3) / 4));
+  return success();
+}
+
 /// Memory of this program for `elements` floats, taken once per call.
 Value KernelLowering::stackBuffer(int64_t elements) {
   OpBuilder::InsertionGuard guard(builder);

@@ -69,6 +69,9 @@ LogicalResult KernelLowering::lowerTileOp(Operation *op) {
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce), success(); })
       .Case([&](DotOp dot) { return lowerDot(dot); })
       .Case([&](Dot4Op dot) { return lowerDot4(dot); })
+      .Case([&](ScratchOp scratch) {
+        return refuse(scratch) << "found memory of the program's own, expected none: lanes do not see each other's stores";
+      })
       .Default([&](Operation *other) { return lowerByCloning(other); });
 }
 

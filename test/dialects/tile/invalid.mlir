@@ -393,3 +393,19 @@ tile.kernel @reinterpret_strides(%step: !tile.step, %w: !tile.view<64x4xf32, str
   %h = tile.reinterpret %w : !tile.view<64x4xf32, strides = [8, 1]> -> !tile.view<64x4xi32>
   tile.return
 }
+
+// -----
+
+tile.kernel @scratch_of_rows(%step: !tile.step) {
+  // expected-error @+1 {{'tile.scratch' op expects known dimensions and no strides, found '!tile.view<?x8xf32>'}}
+  %s = tile.scratch : !tile.view<?x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @scratch_strides(%step: !tile.step) {
+  // expected-error @+1 {{'tile.scratch' op expects known dimensions and no strides, found '!tile.view<4x8xf32, strides = [16, 1]>'}}
+  %s = tile.scratch : !tile.view<4x8xf32, strides = [16, 1]>
+  tile.return
+}

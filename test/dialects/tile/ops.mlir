@@ -59,6 +59,13 @@ tile.kernel @memory(%step: !tile.step, %x: !tile.view<?x8xf32>, %y: !tile.view<?
 }
 
 // One block of a packed weight: words of codes, then halves.
+// CHECK-LABEL: tile.kernel @scratch
+tile.kernel @scratch(%step: !tile.step) {
+  // CHECK: tile.scratch : <18x288xi32>
+  %s = tile.scratch : !tile.view<18x288xi32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @reinterpret
 tile.kernel @reinterpret(%step: !tile.step, %w: !tile.view<4x9x32xi32>) {
   %c0 = arith.constant 0 : index

@@ -157,6 +157,8 @@ OpCase makeCase(const Settings &settings) {
 struct Named {
   const char *name, *format;
 };
+constexpr const char *kPacked = "linear:k_tile=16"; // no panel is unpacked, as PTX wants it
+
 constexpr Named kFormats[] = {{"int4", kInt4},  {"int4_minimum", kInt4Minimum},
                               {"int8", kInt8},  {"int8_minimum", kInt8Minimum},
                               {"bf16", "bf16"}, {"f16", "f16"}};
@@ -170,6 +172,8 @@ std::vector<OpCase> quantizedTable() {
   auto add = [&](const std::string &kind, const Named &named, Settings settings, bool onPtx) {
     settings.name = kind + "_" + named.name;
     std::fill_n(settings.formats, 3, named.format);
+    if (onPtx) // no panel is unpacked there
+      settings.schedule += (settings.schedule.empty() ? "" : ",") + std::string(kPacked);
     table.push_back(makeCase(settings));
     table.back().onPtx = onPtx;
   };
@@ -191,9 +195,12 @@ std::vector<OpCase> quantizedTable() {
   }
   for (const Named &named : {int4, int8Minimum}) // sums and products, rounded for their readers
     add("elements", named, {"", kElements, {}, 288, 0, 31, 2}, false);
+  // Many rows: panels unpacked in parts of two groups, of 3 and of 5; two blocks of 64 rows, tiles of 4, and what is left.
+  for (const Named &named : {int4, int4Minimum})
+    add("unpacked", named, {"", kMLP, {}, 96, 160, 40, 71, "silu", "prefill", "never", "linear:row_tile=4,linear:k_tile=64"}, false);
   // As a GGUF file mixes them, and the embedding in floats beside a head in groups.
-  table.push_back(makeCase({"mixed_minimum", kMLP, {kInt4Minimum, kInt8, kInt8}, 64, 96, 50, 6}));
-  table.push_back(makeCase({"mixed_floats", kMLP, {kInt4, "bf16", kInt4}, 64, 96, 50, 6}));
+  table.push_back(makeCase({"mixed_minimum", kMLP, {kInt4Minimum, kInt8, kInt8}, 64, 96, 50, 6, "silu", "prefill", "cost", kPacked}));
+  table.push_back(makeCase({"mixed_floats", kMLP, {kInt4, "bf16", kInt4}, 64, 96, 50, 6, "silu", "prefill", "cost", kPacked}));
   return table;
 }
 
@@ -203,6 +210,8 @@ std::vector<OpCase> rowCounts(int64_t most) {
     Settings settings = {
         "rows_" + std::to_string(rows), kMLP, {kInt4Minimum, kInt8, kInt8}, 32, 64, 40, rows};
     settings.schedule = "linear:row_tile=4,linear:panels=2";
+    if (rows == most)
+      settings.schedule += std::string(",") + kPacked;
     table.push_back(makeCase(settings));
     table.back().onPtx = rows == most; // slow there, and rows are programs, not a loop's end
   }
@@ -215,10 +224,13 @@ std::vector<OpCase> extremesTable() {
     if (!inGroups(named))
       continue;
     const auto &[name, format] = named;
-    Settings settings = {
-        std::string("extremes_") + name, kPlainLinear, {format, "f32", format}, 576, 0, 40, 12};
-    table.push_back(makeCase(settings));
-    table.back().weights = CaseWeights::Extremes;
+    for (bool onPtx : {true, false}) {
+      Settings settings = {std::string(onPtx ? "extremes_" : "extremes_of_many_rows_") + name, kPlainLinear, {format, "f32", format}, 576, 0, 40, 12};
+      settings.schedule = onPtx ? kPacked : "";
+      table.push_back(makeCase(settings));
+      table.back().weights = CaseWeights::Extremes;
+      table.back().onPtx = onPtx;
+    }
   }
   return table;
 }

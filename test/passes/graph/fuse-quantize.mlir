@@ -1,7 +1,9 @@
-// A row is rounded in the row-wise region that makes it.
+// A row is rounded in the region that makes it.
 //
-// RUN: llmc-opt %s --llmc-form-regions --llmc-fuse-quantize | FileCheck %s
-// RUN: llmc-opt %s --llmc-form-regions --llmc-fuse-quantize --llmc-fuse-quantize | FileCheck %s
+// RUN: llmc-opt %s --llmc-form-regions --llmc-fuse-gate-up --llmc-fuse-quantize | FileCheck %s
+// RUN: llmc-opt %s --llmc-form-regions --llmc-fuse-gate-up --llmc-fuse-quantize --llmc-fuse-quantize | FileCheck %s
+// RUN: llmc-opt %s --llmc-form-regions --llmc-fuse-gate-up --llmc-fuse-quantize="panel-rows=16" | FileCheck %s --check-prefix=WIDE
+// RUN: llmc-opt %s --llmc-form-regions --llmc-fuse-gate-up --llmc-fuse-quantize="panel-rows=16" %remarks -o /dev/null 2>&1 | FileCheck %s --check-prefix=NARROW
 // RUN: llmc-opt %s --llmc-form-regions --llmc-fuse-quantize %remarks -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 !row = tensor<?x64x!llm.group<bits = 8>>
@@ -54,20 +56,40 @@ func.func @no_fuse_when_row_has_two_users(%x: tensor<?x64xf32>) -> (!row, tensor
   return %q, %n : !row, tensor<?x64xf32>
 }
 
-// A linear's program has a panel of columns, which may be less than whole groups and of many rows.
-// CHECK-LABEL: func.func @no_fuse_into_linear
-func.func @no_fuse_into_linear(%r: !row) -> !row attributes {llm.graph = "verify"} {
-  // CHECK-COUNT-2: llm.fused
-  // REMARK: llmc-fuse-quantize{{.*}}not fused: its row is made by no row-wise region
+// A linear's program makes a panel of columns: a group. So does one of gate, up and their product.
+// CHECK-LABEL: func.func @linear
+// WIDE-LABEL: func.func @linear
+func.func @linear(%r: !row) -> !row attributes {llm.graph = "verify"} {
+  // CHECK: %[[OUT:.*]] = llm.fused "w" {
+  // CHECK-NEXT: %[[Y:.*]] = llm.linear %{{.*}}, @w
+  // CHECK-NEXT: %[[Q:.*]] = llm.quantize %[[Y]]
+  // CHECK-NEXT: llm.yield %[[Q]]
+  // CHECK: return %[[OUT]]
+  // WIDE-COUNT-2: llm.fused
+  // NARROW: llmc-fuse-quantize{{.*}}not fused: a panel of 16 columns is no group of 32
   %y = llm.linear %r, @w : !row -> tensor<?x64xf32>
   %q = llm.quantize %y : tensor<?x64xf32> -> !row
+  return %q : !row
+}
+
+// CHECK-LABEL: func.func @gate_up
+func.func @gate_up(%r: !row) -> !row attributes {llm.graph = "decode"} {
+  // CHECK-COUNT-1: llm.fused
+  // CHECK: llm.activate silu
+  // CHECK-NEXT: llm.quantize
+  // CHECK-NOT: llm.fused
+  // CHECK: return
+  %g = llm.linear %r, @w : !row -> tensor<?x64xf32>
+  %u = llm.linear %r, @w : !row -> tensor<?x64xf32>
+  %h = llm.activate silu %g, %u : tensor<?x64xf32>
+  %q = llm.quantize %h : tensor<?x64xf32> -> !row
   return %q : !row
 }
 
 // CHECK-LABEL: func.func @no_fuse_into_norm_of_heads
 func.func @no_fuse_into_norm_of_heads(%x: tensor<?x64xf32>) -> !row attributes {llm.graph = "verify"} {
   // CHECK-COUNT-2: llm.fused
-  // REMARK: llmc-fuse-quantize{{.*}}not fused: its row is made by no row-wise region
+  // REMARK: llmc-fuse-quantize{{.*}}not fused: its row is made by neither a row-wise region nor a linear
   %n = llm.rms_norm %x, @head_norm {eps = 1.0e-05 : f32, groups = 8 : i64} : tensor<?x64xf32>
   %q = llm.quantize %n : tensor<?x64xf32> -> !row
   return %q : !row

@@ -21,8 +21,9 @@ func.func @prefill(%x: tensor<?x64xf32>) -> tensor<?x96xf32> attributes {llm.gra
     %0 = llm.rms_norm %x, @norm {eps = 1.0e-05 : f32} : tensor<?x64xf32>
     llm.yield %0 : tensor<?x64xf32>
   } : tensor<?x64xf32>
-  // V3: llm.fused "w" {{.*}} row_tile = 2,
-  // V4: llm.fused "w" {{.*}} row_tile = 8,
+  // Many rows: panels are claimed one by one.
+  // V3: llm.fused "w" {{.*}} row_tile = 2, k_tile = 16>
+  // V4: llm.fused "w" {{.*}} row_tile = 8, k_tile = 16>
   // FORCED: llm.fused "w" {{.*}} row_tile = 2, {{.*}}k_tile = 24, chunk = 5>
   // REMARK: linear: 2 rows share a loaded weight{{.*}}, fields forced by the user
   %y = llm.fused "w" {
@@ -35,8 +36,8 @@ func.func @prefill(%x: tensor<?x64xf32>) -> tensor<?x96xf32> attributes {llm.gra
 // CHECK-LABEL: func.func @decode
 // FORCED-LABEL: func.func @decode
 func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x96xf32> attributes {llm.graph = "decode"} {
-  // One row a step: nothing to share.
-  // V3: llm.fused "w" schedule <lanes = 32, k_tile = 16, chunk = 8>
+  // A batch shares as a prompt does.
+  // V3: llm.fused "w" schedule <lanes = 32, row_tile = 2, k_tile = 16, chunk = 8>
   // FORCED: llm.fused "w" {{.*}} row_tile = 3, {{.*}}k_tile = 24, chunk = 5>
   %y = llm.fused "w" {
     %0 = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x96xf32>

@@ -68,9 +68,9 @@ func.func @int4(%x: tensor<?x64xf32>) -> tensor<?x40xf32> attributes {llm.graph 
 // CHECK: arith.muli %[[SUM]], %[[BIAS]]
 // CHECK: %[[WORDS:.*]] = tile.load %[[W]][{{.*}}] : <2x2x144xi32> -> tensor<32xi32>
 // CHECK: %[[LOW:.*]] = arith.andi %[[WORDS]], %[[MASK]]
+// CHECK: tile.dot4 (%{{.*}}) by %[[LOW]] into (%{{.*}}) {bits = 4 : i64}
 // CHECK: %[[UP:.*]] = arith.shrui %[[WORDS]], %{{.*}}
 // CHECK: %[[HIGH:.*]] = arith.andi %[[UP]], %[[MASK]]
-// CHECK: tile.dot4 (%{{.*}}) by %[[LOW]] into (%{{.*}}) {bits = 4 : i64}
 // CHECK: tile.dot4 (%{{.*}}) by %[[HIGH]] into (%{{.*}}) {bits = 4 : i64}
 // CHECK-COUNT-6: tile.dot4
 // CHECK-NOT: tile.dot4
@@ -188,6 +188,83 @@ func.func @gate_up(%x: tensor<?x32xf32>) -> tensor<?x64xf32> attributes {llm.gra
 // CHECK-COUNT-8: tile.dot4
 // CHECK: tile.load %[[UP]]
 // CHECK-COUNT-8: tile.dot4
+
+// -----
+
+// A product that leaves rounded: a panel of 32 columns is a group.
+llm.weight @w : !llm.weight<64x32x!llm.group<bits = 8>, <panel_rows = 32>> from ["w"]
+
+llm.weight @down : !llm.weight<32x64x!llm.group<bits = 8>, <panel_rows = 32>> from ["down"]
+
+// CHECK-LABEL: func.func @leaves_rounded
+func.func @leaves_rounded(%x: tensor<?x32xf32>) -> tensor<?x32xf32> attributes {llm.graph = "decode"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x32xf32> -> tensor<?x32x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x32x!llm.group<bits = 8>>
+  } : tensor<?x32x!llm.group<bits = 8>>
+  // CHECK: tile.launch @linear_0 "w" grid(one, 2) {{.*}} -> tensor<?x20xi32>
+  %y = llm.fused "w" schedule <row_tile = 1> {
+    %0 = llm.linear %q, @w : tensor<?x32x!llm.group<bits = 8>> -> tensor<?x64xf32>
+    %1 = llm.quantize %0 : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    llm.yield %1 : tensor<?x64x!llm.group<bits = 8>>
+  } : tensor<?x64x!llm.group<bits = 8>>
+  %z = llm.fused "down" schedule <row_tile = 1> {
+    %0 = llm.linear %y, @down : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x32xf32>
+    llm.yield %0 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %z : tensor<?x32xf32>
+}
+
+// CHECK: tile.kernel @linear_0({{.*}}, %[[OUT:.*]]: !tile.view<?x20xi32>)
+// CHECK: scf.for %[[PANEL:.*]] =
+// CHECK: tile.dot4
+// CHECK: tile.reduce max
+// CHECK: math.roundeven
+// CHECK: %[[BYTES:.*]] = tile.reinterpret %[[OUT]] : <?x20xi32> -> <?x80xi8>
+// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x80xi8>
+
+// -----
+
+// Many rows: a panel's nibbles become bytes once for all tiles of two rows; 64 of 192 columns at a time, sums waiting in between.
+// Fewer rows than two tiles, and what is left of more, read the panel as it is.
+llm.weight @w : !llm.weight<32x192x!llm.group<bits = 4, minimum = true>, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @unpacked
+func.func @unpacked(%x: tensor<?x192xf32>) -> tensor<?x32xf32> attributes {llm.graph = "prefill"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x192xf32> -> tensor<?x192x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x192x!llm.group<bits = 8>>
+  } : tensor<?x192x!llm.group<bits = 8>>
+  %y = llm.fused "w" schedule <row_tile = 2, k_tile = 64> {
+    %0 = llm.linear %q, @w : tensor<?x192x!llm.group<bits = 8>> -> tensor<?x32xf32>
+    llm.yield %0 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// CHECK: tile.kernel @linear_0
+// Eight words of codes, scales, minimums.
+// CHECK: %[[BYTES:.*]] = tile.scratch : <2x320xi32>
+// CHECK: %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c4
+// CHECK: %[[END:.*]] = arith.select %[[FEW]], %c0{{.*}}
+// CHECK: %[[WAITING:.*]] = tile.scratch : <32x32xf32>
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[END]]
+// The first two groups: unpacked, multiplied, put aside.
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
+// CHECK-COUNT-8: tile.store {{.*}}, %[[BYTES]]
+// CHECK: tile.dot4 (%{{.*}}, %{{.*}}) by
+// CHECK: tile.store {{.*}}, %[[WAITING]]
+// CHECK: tile.store {{.*}}, %[[WAITING]]
+// Two more, on top of what waits; then the last one, whose sums leave.
+// CHECK: scf.for %{{.*}} = %c2{{.*}} to %c4
+// CHECK: tile.load %[[WAITING]]
+// CHECK: tile.dot4
+// CHECK: tile.store {{.*}}, %[[WAITING]]
+// CHECK: scf.for %{{.*}} = %c4{{.*}} to %c6
+// CHECK: tile.load %[[WAITING]]
+// CHECK: tile.dot4
+// CHECK-NOT: tile.store {{.*}}, %[[WAITING]]
+// CHECK: tile.store {{.*}} : tensor<32xf32>, <?x32xf32>
 
 // -----
 

@@ -204,12 +204,27 @@ llm.weight @w : !llm.weight<64x64x!llm.group<bits = 4>, <panel_rows = 32>> from 
 // A program of a linear has a panel of columns of its own row, and all groups of its input's.
 func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
   %y = llm.fused "w" schedule <lanes = 8> {
-    // expected-error @+1 {{no linear kernel holds 'llm.quantize'}}
+    // expected-error @+1 {{no linear kernel goes on with a quantised row, expected it to be what the region yields}}
     %0 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
     %1 = llm.linear %0, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x64xf32>
     llm.yield %1 : tensor<?x64xf32>
   } : tensor<?x64xf32>
   return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// A row leaves rounded only where a program makes whole groups of it.
+llm.weight @w : !llm.weight<64x64xf32, <panel_rows = 16>> from ["w"]
+
+func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x64x!llm.group<bits = 8>> attributes {llm.graph = "decode"} {
+  // expected-error @+1 {{expects panels of 32 rows where the result is rounded in groups, found 16}}
+  %y = llm.fused "w" schedule <lanes = 8> {
+    %0 = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x64xf32>
+    %1 = llm.quantize %0 : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    llm.yield %1 : tensor<?x64x!llm.group<bits = 8>>
+  } : tensor<?x64x!llm.group<bits = 8>>
+  return %y : tensor<?x64x!llm.group<bits = 8>>
 }
 
 // -----

@@ -115,3 +115,13 @@ tile.kernel @no_rounding_mode(%step: !tile.step, %x: !tile.view<8xf32>, %y: !til
   tile.store %b, %y[%c0] : tensor<8xbf16>, !tile.view<8xbf16>
   tile.return
 }
+
+// -----
+
+// All of a kernel's scratch lies on the stack.
+tile.kernel @no_large_scratch(%step: !tile.step) {
+  %a = tile.scratch : !tile.view<64x256xf32>
+  // expected-error@+1 {{found 131328 bytes of scratch in the kernel, expected at most 131072: it lies on the stack}}
+  %b = tile.scratch : !tile.view<257x256xi8>
+  tile.return
+}

@@ -53,3 +53,11 @@ tile.kernel @no_list_of_values(%step: !tile.step, %y: !tile.view<2xf32>) {
   tile.store %a, %y[%c0] : tensor<2xf32>, !tile.view<2xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @no_scratch(%step: !tile.step) {
+  // expected-error@+1 {{found memory of the program's own, expected none: lanes do not see each other's stores}}
+  %a = tile.scratch : !tile.view<32xf32>
+  tile.return
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights in groups: panels of integer codes with a scale, and maybe a minimum, for each 32 columns.
+// How they lie is said in LLMBase.td (layout of a weight).
+#pragma once
+
+#include "passes/tile/GroupBody.h"
+
+namespace llmc::tiles {
+
+/// A weight in panels of groups.
+class GroupPanels {
+public:
+  GroupPanels(KernelBuilder &k, mlir::FlatSymbolRefAttr symbol);
+
+  /// Products [panel][row] of some panels with some rows: each `panelRows` sums over the groups from
+  /// `from` to below `to`, one fused multiply-add a group (two where there is a minimum), groups in
+  /// order.
+  llvm::SmallVector<mlir::Value> products(QuantizedRow &rows, mlir::ValueRange panels,
+                                          mlir::ValueRange lines, int64_t from, int64_t to);
+
+  /// Memory for `count` groups of a panel with a byte for each code and scales in f32.
+  mlir::Value unpackedMemory(int64_t count);
+  int64_t unpackedBytes() const; ///< of one group
+  /// Fills such memory with groups `from`, ... to below `to`.
+  void unpack(mlir::Value memory, mlir::Value panel, mlir::Value from, mlir::Value to);
+  /// Adds to `sums` [row] what `products` would for these groups: the same numbers in the same order.
+  llvm::SmallVector<mlir::Value> unpackedProducts(QuantizedRow &rows, mlir::Value memory,
+                                                  mlir::ValueRange lines, mlir::Value from,
+                                                  mlir::Value to, mlir::ValueRange sums);
+
+  /// Four neighbouring columns of one row of the weight: column 4 * word of a group, and with 4 bits,
+  /// where `high`, column 16 + 4 * word.
+  mlir::Value columns(mlir::Value row, mlir::Value group, int64_t word, bool high);
+  int64_t words() const { return format.getBits(); }
+
+private:
+  /// A place in a panel: a view, and the indices of a group in it.
+  struct Place {
+    mlir::Value view;
+    llvm::SmallVector<mlir::Value> group;
+    bool unpacked;
+  };
+  using EachWord = llvm::function_ref<void(int64_t word, mlir::Value weights)>;
+
+  /// Calls `use` for columns 4 * word ... 4 * word + 3 of a group, words 0 to 7 in some order.
+  void eachWord(const Place &place, EachWord use);
+  mlir::Value codes(const Place &place, int64_t word);
+  /// Scales come after the codes, minimums after the scales; as f32.
+  mlir::Value factors(const Place &place, bool minimum);
+  mlir::Value half(mlir::Value panel, mlir::Value group, mlir::Value row, bool minimum);
+  mlir::Value intTile(int64_t value);
+  /// The terms of one group added to `sums` [row] of one panel.
+  llvm::SmallVector<mlir::Value> addGroup(QuantizedRow &rows, const Place &place,
+                                          mlir::ValueRange lines, mlir::Value group,
+                                          mlir::ValueRange sums);
+  void dot(llvm::SmallVectorImpl<mlir::Value> &sums, QuantizedRow &rows, mlir::ValueRange lines,
+           mlir::Value group, int64_t word, mlir::Value weights);
+
+  KernelBuilder &k;
+  llm::GroupType format;
+  mlir::Value view; ///< [panels, groups, words of a block] of i32
+  int64_t panelRows, groups;
+};
+
+} // namespace llmc::tiles
