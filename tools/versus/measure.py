@@ -52,7 +52,7 @@ def children_seconds():
 
 
 def run(command):
-    """(standard output, cores that others kept busy meanwhile)."""
+    """(standard output, seconds, cores that others kept busy meanwhile)."""
     busy, own, start = busy_seconds(), children_seconds(), time.monotonic()
     try:
         result = subprocess.run(command, capture_output=True, text=True, errors="replace",
@@ -63,13 +63,24 @@ def run(command):
     except subprocess.TimeoutExpired:
         raise VersusError(f"{' '.join(command)}: ran for {LONGEST_RUN} s, expected an end; ask for "
                           "fewer or shorter tests") from None
+    seconds = time.monotonic() - start
     if result.returncode:
         said = (result.stderr or result.stdout).strip().splitlines() or ["nothing"]
         raise VersusError(f"{' '.join(command)}: found exit code {result.returncode} and "
                           f"{said[-1]!r}, expected a measurement")
-    seconds = time.monotonic() - start
     others = (busy_seconds() - busy - (children_seconds() - own)) / max(seconds, 1e-3)
-    return result.stdout, max(0.0, others)
+    return result.stdout, seconds, max(0.0, others)
+
+
+def run_and_read(command, parse):
+    """What `parse` makes of the command's output, which is worth another try (parse_batched_bench)."""
+    for attempts_left in (2, 1, 0):
+        output, seconds, others = run(command)
+        try:
+            return parse(output, seconds), others
+        except VersusError:
+            if not attempts_left:
+                raise
 
 
 def rounds_of(names, rounds):
@@ -85,8 +96,8 @@ def measure_round(number, order, case, level, threads, tests, setup):
         programs, model = ((setup.llmc, case.compiled) if name == "llmc"
                            else (setup.programs, case.gguf))
         for command, parse in engine.runs(programs, model, threads, tests, setup.repeat):
-            output, others = run(command)
-            for test, rate in parse(output).items():
+            rates, others = run_and_read(command, parse)
+            for test, rate in rates.items():
                 yield Sample(case.name, level, threads, name, test, number, rate.tokens, others,
                              rate.share)
 

@@ -36,6 +36,11 @@ def cell(spread):
             f"n{spread.count}")
 
 
+def shown(sample):
+    """A start is told in milliseconds."""
+    return 1000 / sample.rate if sample.test.kind == "start" else sample.rate
+
+
 def ratios(ours, theirs):
     """Ours over theirs, where both have a sample of the same round and number of it."""
     by_round = {}
@@ -88,7 +93,7 @@ def table_rows(samples, limit=BUSY):
         for name in names:
             every = by_engine.get(name, [])
             kept[name] = quiet(every, limit) or every
-        cells = [cell(spread_of(sample.rate for sample in kept[name]))
+        cells = [cell(spread_of(shown(sample) for sample in kept[name]))
                  + percent(shares(kept[name], kept.get("llmc", []))) for name in names]
         noisy = [name for name in names
                  if by_engine.get(name) and not quiet(by_engine[name], limit)]

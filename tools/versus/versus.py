@@ -77,6 +77,8 @@ def parse_options(arguments):
                         help="sequences decoded together [1]")
     parser.add_argument("--batch-depth", type=int, default=128, metavar="N",
                         help="tokens before, in batches above 1 [128]")
+    parser.add_argument("--start", action="store_true",
+                        help="also from a process's launch to the end of a prompt of 5 tokens")
     parser.add_argument("--rounds", type=int, default=5, metavar="N",
                         help="of every engine, the order flipped each time [5]")
     parser.add_argument("--repeat", type=int, default=3, metavar="N",
@@ -132,7 +134,7 @@ def take_samples(options, cache, report):
     if options.build_only:
         return [], {}
     tests = tests_of([n for n in options.prompt_len if n], options.gen, options.depth,
-                     options.batch, options.batch_depth)
+                     options.batch, options.batch_depth, options.start)
     if not tests:
         raise VersusError("--prompt-len 0, --gen 0: found nothing to measure, expected one above 0")
     llmc = llmc_program(options) if "llmc" in chosen else None

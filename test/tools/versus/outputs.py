@@ -42,6 +42,10 @@ class Outputs(unittest.TestCase):
     def test_batched_bench_gives_the_rate_of_all_sequences(self):
         self.assertEqual(parse_batched_bench(BATCHED), {Test("tg", 32, 128, 4): Rate(160.0)})
 
+    def test_batched_bench_lost_a_row(self):
+        with self.assertRaisesRegex(VersusError, "found 1 rows in its output, expected 2"):
+            parse_batched_bench(BATCHED, count=2)
+
     def test_other_output_is_refused(self):
         for parse, text in ((parse_llama_bench, "nothing"), (parse_llama_bench, "[\n{}]"),
                             (parse_llama_bench, "[\n1]"), (parse_llama_bench, "[\n{"),
@@ -49,6 +53,9 @@ class Outputs(unittest.TestCase):
             with self.assertRaisesRegex(VersusError, "found .*, expected"):
                 parse(text)
 
+
+    def test_a_start_is_what_the_process_took(self):
+        self.assertEqual(engines.parse_start("", 0.25), {Test("start", 5): Rate(4.0)})
 
     def test_llmc_says_shares(self):
         report = {"schema": 2,
@@ -69,7 +76,7 @@ class Outputs(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    tests = tests_of([32, 128], 64, [0, 1024], [1, 4, 8], 128)
+    tests = tests_of([32, 128], 64, [0, 1024], [1, 4, 8], 128, True)
 
     def commands(self, name):
         report = Path("/reports/llmc.json")
@@ -81,24 +88,31 @@ class Commands(unittest.TestCase):
 
     def test_names_say_what_is_timed(self):
         self.assertEqual([str(test) for test in self.tests],
-                         ["pp32", "pp128", "tg64", "tg64@d1024", "tg64@d128 x4", "tg64@d128 x8"])
+                         ["pp32", "pp128", "start pp5, ms", "tg64", "tg64@d1024", "tg64@d128 x4", "tg64@d128 x8"])
 
     def test_llama_cpp(self):
+        start = "/l/llama-bench -m m.gguf -t 2 -r 1 -o json -p 5 -n 0 --no-warmup -fa on"
         self.assertEqual(self.commands("llama.cpp"), [
+            start, start, start,
             "/l/llama-bench -m m.gguf -t 2 -r 3 -o json -p 32,128 -n 64 -fa on",
             "/l/llama-bench -m m.gguf -t 2 -r 1 -o json -p 0 -n 64 -d 1024 -fa on",
             "/l/llama-batched-bench -m m.gguf -t 2 -c 1536 -b 2048 -ub 512 -npp 128 -ntg 64 "
             "-npl 4,8 -fa on"])
 
     def test_llmc(self):
+        start = ("/bin/llmc run m.gguf --threads 2 --prompt-ids 1,2,3,4,5 --max-new-tokens 1 "
+                 "--ignore-eos")
         self.assertEqual(self.commands("llmc"), [
+            start, start, start,
             "/bin/llmc bench m.gguf --threads 2 --prompt-len 32,128 --gen 64 --depth 0,1024 "
             "--batch 1 --repeat 3 --json /reports/llmc.json",
             "/bin/llmc bench m.gguf --threads 2 --prompt-len 0 --gen 64 --depth 128 --batch 4,8 "
             "--repeat 3 --json /reports/llmc.json"])
 
     def test_ik_llama_cpp_has_its_own_words(self):
+        start = "/i/llama-bench -m m.gguf -t 2 -r 1 -o json -p 5 -n 0 -w 0 -fa 1"
         self.assertEqual(self.commands("ik_llama.cpp"), [
+            start, start, start,
             "/i/llama-bench -m m.gguf -t 2 -r 3 -o json -p 32,128 -n 64 -fa 1",
             "/i/llama-bench -m m.gguf -t 2 -r 1 -o json -p 0 -n 0 -gp 1024,64 -fa 1",
             "/i/llama-batched-bench -m m.gguf -t 2 -c 1536 -b 2048 -ub 512 -npp 128 -ntg 64 "

@@ -12,7 +12,7 @@ sys.path.insert(0, SOURCE)
 import versus  # noqa: E402
 from engines import Test  # noqa: E402
 from errors import VersusError  # noqa: E402
-from measure import Sample, read_samples, rounds_of, write_samples  # noqa: E402
+from measure import Sample, read_samples, rounds_of, run_and_read, write_samples  # noqa: E402
 from summary import cell, markdown, ratios, spread_of, table_rows  # noqa: E402
 
 
@@ -48,6 +48,12 @@ class Statistics(unittest.TestCase):
         rows = list(table_rows([sample("llmc", 0, 20.0, 0.0, 0.8), sample("p", 0, 10.0)]))
         self.assertEqual(rows[1][4:6], ["10.0 [10.0..10.0] n1 40%", "20.0 [20.0..20.0] n1 80%"])
 
+    def test_starts_are_milliseconds_and_ratios_times_faster(self):
+        starts = [replace(sample(name, 0, rate), test=Test("start", 5))
+                  for name, rate in (("llmc", 20.0), ("p", 5.0))]
+        self.assertEqual(list(table_rows(starts))[1][3:], [
+            "start pp5, ms", "200 [200..200] n1", "50.0 [50.0..50.0] n1", "4.00 [4.00..4.00] n1"])
+
     def test_a_row_without_a_quiet_sample_is_marked(self):
         rows = list(table_rows([sample("p", 0, 10.0, 0.9)]))
         self.assertEqual(rows[1][-1], "10.0 [10.0..10.0] n1 busy")
@@ -55,6 +61,27 @@ class Statistics(unittest.TestCase):
     def test_the_table_is_aligned(self):
         self.assertEqual(markdown([["a", "bb"], ["ccc", "d"]]),
                          "| a   | bb |\n| --- | -- |\n| ccc | d  |")
+
+
+class Runs(unittest.TestCase):
+    def test_output_that_says_nothing_is_asked_for_again(self):
+        answers = [VersusError("nothing"), VersusError("nothing"), "rates"]
+
+        def parse(*_):
+            answer = answers.pop(0)
+            if isinstance(answer, VersusError):
+                raise answer
+            return answer
+
+        self.assertEqual(run_and_read(["true"], parse)[0], "rates")
+        answers += [VersusError("nothing")] * 3
+        with self.assertRaisesRegex(VersusError, "nothing"):
+            run_and_read(["true"], parse)
+
+    def test_a_program_that_fails_says_so(self):
+        for command, said in ((["false"], "exit code 1"), (["/none"], "could not be started")):
+            with self.assertRaisesRegex(VersusError, said):
+                run_and_read(command, print)
 
 
 class Files(unittest.TestCase):
