@@ -78,7 +78,7 @@ constexpr Command kCommands[] = {
     {"run", "append tokens to a prompt", declareRun},
     {"tokenize", "text to token ids, and back", declareTokenize},
     {"eval", "predict a text: perplexity, divergence from another model", declareEval},
-    {"bench", "measure latency and throughput, command by command if asked", declareBench},
+    {"bench", "measure tokens a second against what the machine can do", declareBench},
     {"inspect", "show what is in a model.so, or check its weights", declareInspect},
     {"explain", "say what steps cost op by op, and what binds them", declareExplain},
     {"import", "write a model.json for a Hugging Face folder", declareImport},

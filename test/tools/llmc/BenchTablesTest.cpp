@@ -2,7 +2,7 @@
 // The arithmetic of `llmc bench`: medians, what goes between commands, bounds and what is lost
 // against them. And that ceilings come out at all.
 #include "llmc/abi.h"
-#include "tools/llmc/bench/CommandTimes.h"
+#include "tools/llmc/bench/Relations.h"
 #include "tools/llmc/bench/Statistics.h"
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(BenchTables, CostsAreMediansAndTheFirstLosesTheMost) {
                                         step(1500, 2500, 6000)};
   std::vector<CommandCost> costs;
   // 1000 bytes take 1 us, 100000 operations on bytes 1 us, 50000 on floats 5 us.
-  addCosts(costs, steps, {Work{1000, 0, 0}, Work{1000, 0, 50000}, Work{100, 50000, 0}});
+  addCosts(costs, steps, {Work{1000, 0, 0}, Work{1000, 0, 50000}, Work{100, 50000, 0}}, {});
   const std::vector<CommandCost> each = costTable(costs, false, kCeilings);
   ASSERT_EQ(each.size(), 3u);
   EXPECT_EQ(each[0].name, "layers.1.q");
@@ -55,7 +55,7 @@ TEST(BenchTables, WhatDidNotRunIsNotInTheTable) {
   std::vector<CommandCost> costs;
   TimedStep once = step(1, 1, 1);
   once.commands[2].begin = once.commands[2].end = 0;
-  addCosts(costs, {once}, {});
+  addCosts(costs, {once}, {}, {});
   EXPECT_EQ(costTable(costs, false, kCeilings).size(), 2u);
 }
 
@@ -71,6 +71,30 @@ TEST(BenchTables, BoundsTakeReadingAndArithmeticAtOnce) {
   EXPECT_DOUBLE_EQ(arithmeticSeconds({0, 10e9, 100e9}, kCeilings), 2);
   EXPECT_DOUBLE_EQ(boundSeconds({3e9, 10e9, 100e9}, kCeilings), 3);
   EXPECT_DOUBLE_EQ(boundSeconds({3e9, 10e9, 100e9}, {}), 0) << "an unknown ceiling binds nothing";
+}
+
+tool::Row decodeRow(uint32_t depth, uint32_t batch, double seconds, double kvBytes) {
+  tool::Row row;
+  row.key = {false, 0, depth, batch, /*generated=*/10, /*threads=*/2};
+  row.seconds.median = seconds;
+  row.rate.median = 10 * batch / seconds;
+  row.work.kvBytes = kvBytes;
+  row.ceilings = kCeilings;
+  return row;
+}
+
+TEST(BenchTables, DepthCostsAndBatchesGive) {
+  tool::Row other = decodeRow(0, 1, 99, 0);
+  other.key.threads = 1;
+  const std::vector<tool::Row> rows = {other, decodeRow(0, 1, 1, 1e6),
+                                       decodeRow(1024, 1, 3, 1001e6), decodeRow(0, 4, 2, 0)};
+  EXPECT_FALSE(relationsOf(rows[1], rows).extraSeconds);
+  EXPECT_FALSE(relationsOf(rows[1], rows).ofBatchOne);
+  const tool::Relations deep = relationsOf(rows[2], rows);
+  EXPECT_DOUBLE_EQ(*deep.extraSeconds, 0.2);
+  EXPECT_DOUBLE_EQ(*deep.extraOverRead, 2) << "100 MB a step at 1 GB/s are 0.1 s";
+  EXPECT_DOUBLE_EQ(*relationsOf(rows[3], rows).ofBatchOne, 2);
+  EXPECT_FALSE(relationsOf(decodeRow(7, 4, 9, 9), rows).ofBatchOne) << "no batch 1 to compare";
 }
 
 TEST(BenchTables, Percentiles) {

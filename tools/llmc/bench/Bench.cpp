@@ -92,7 +92,7 @@ Status benchRows(const BenchOptions &options, Setting &setting, Json &json) {
   if (withCosts)
     printCosts(rows);
   for (const Row &row : rows)
-    json[row.key.isPrefill ? "prefill" : "decode"].push_back(rowPart(row, withCosts));
+    json[row.key.isPrefill ? "prefill" : "decode"].push_back(rowPart(row, rows, withCosts));
   return options.trace.empty() ? Status() : writeTraceOf(options.trace, rows);
 }
 

@@ -76,7 +76,7 @@ Boundaries boundariesOf(const TimedStep &step) {
 }
 
 void addCosts(std::vector<CommandCost> &costs, const std::vector<TimedStep> &steps,
-              const std::vector<Work> &works) {
+              const std::vector<Work> &works, const std::vector<bool> &linears) {
   for (size_t i = 0; !steps.empty() && i < steps[0].commands.size(); ++i) {
     const TimedCommand &command = steps[0].commands[i];
     if (!command.end)
@@ -89,6 +89,7 @@ void addCosts(std::vector<CommandCost> &costs, const std::vector<TimedStep> &ste
     cost.microseconds = medianMicroseconds(steps, i);
     if (i < works.size())
       cost.work = works[i];
+    cost.isLinear = i < linears.size() && linears[i];
     costs.push_back(std::move(cost));
   }
 }
@@ -106,6 +107,7 @@ std::vector<CommandCost> costTable(const std::vector<CommandCost> &costs, bool b
       table.back().graph = cost.graph;
       table.back().name = name;
       table.back().kernel = cost.kernel;
+      table.back().isLinear = cost.isLinear;
     }
     CommandCost &row = table[place->second];
     row.count += cost.count;

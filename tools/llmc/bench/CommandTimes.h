@@ -42,6 +42,7 @@ struct CommandCost {
   uint32_t count = 0;      // commands summed
   double microseconds = 0; // of all of them, median over the steps
   Work work;               // of all of them; zero where it is not known
+  bool isLinear = false;   // multiplies by a matrix of weights
   double share = 0;        // of the sum over the graph
   double bound = 0;        // microseconds at the ceilings
   bool bindsReading = false;
@@ -49,10 +50,10 @@ struct CommandCost {
   double lost() const { return microseconds - bound; }
 };
 
-// A cost for each command that ran in these steps, all alike; `works` is empty or has one for each
-// command.
+// A cost for each command that ran in these steps, all alike; `works` and `linears` are empty or
+// have one for each command.
 void addCosts(std::vector<CommandCost> &costs, const std::vector<TimedStep> &steps,
-              const std::vector<Work> &works);
+              const std::vector<Work> &works, const std::vector<bool> &linears);
 // Commands of one name summed, or with `byKind` those that differ in their layer's number only. The
 // first loses the most time against its bound.
 std::vector<CommandCost> costTable(const std::vector<CommandCost> &costs, bool byKind,

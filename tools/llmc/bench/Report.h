@@ -3,7 +3,7 @@
 // README.md).
 #pragma once
 
-#include "tools/llmc/bench/Row.h"
+#include "tools/llmc/bench/Relations.h"
 #include <nlohmann/json_fwd.hpp>
 
 namespace llmc::tool {
@@ -28,7 +28,8 @@ void printRows(const std::vector<Row> &rows, const Setting &setting);
 void printCosts(const std::vector<Row> &rows);
 
 Json settingPart(const Setting &setting);
-Json rowPart(const Row &row, bool withCosts);
+// `rows` are all of them, for what they say together.
+Json rowPart(const Row &row, const std::vector<Row> &rows, bool withCosts);
 Json spreadPart(const Spread &spread);
 
 // "512 tokens, 2 threads", "depth 1024, batch 1, 2 threads"

@@ -13,6 +13,7 @@ Json costPart(const CommandCost &cost) {
           {"microseconds", cost.microseconds},
           {"share", cost.share},
           {"bytes", cost.work.bytes},
+          {"kv_bytes", cost.work.kvBytes},
           {"f32_operations", cost.work.f32},
           {"int8_operations", cost.work.int8},
           {"bound", cost.bound <= 0     ? Json()
@@ -43,7 +44,7 @@ Json settingPart(const Setting &setting) {
           {"int8_instructions", setting.int8Instructions}};
 }
 
-Json rowPart(const Row &row, bool withCosts) {
+Json rowPart(const Row &row, const std::vector<Row> &rows, bool withCosts) {
   Json part = Json::object();
   if (row.key.isPrefill) {
     part["prompt_len"] = row.key.promptLength;
@@ -61,12 +62,23 @@ Json rowPart(const Row &row, bool withCosts) {
   part["discarded"] = row.discarded;
   part["runs_tokens_per_s"] = row.rates;
   part["bytes"] = row.work.bytes;
+  part["kv_bytes"] = row.work.kvBytes;
   part["f32_operations"] = row.work.f32;
   part["int8_operations"] = row.work.int8;
   const auto share = [&](double value) { return row.knowsWork ? Json(value) : Json(); };
   part["share_of_read"] = share(row.ofRead);
   part["share_of_peak"] = share(row.ofPeak);
   part["share_of_bound"] = share(row.ofBound);
+  part["linears_share_of_peak"] = share(row.linearsOfPeak);
+  const Relations relations = relationsOf(row, rows);
+  const auto known = [](const std::optional<double> &value) {
+    return value ? Json(*value) : Json();
+  };
+  if (!row.key.isPrefill) {
+    part["extra_step_s"] = known(relations.extraSeconds);
+    part["extra_over_kv_read"] = known(relations.extraOverRead);
+    part["of_batch_1"] = known(relations.ofBatchOne);
+  }
   part["ceilings"] = {{"read_bytes_per_s", row.ceilings.read},
                       {"read_streams", row.ceilings.streams},
                       {"f32_operations_per_s", row.ceilings.f32},

@@ -25,7 +25,7 @@ std::string microseconds(double seconds) { return formatted("%.0f", seconds * 1e
 
 void printPrefills(const std::vector<Row> &rows) {
   Table table({">prompt", ">threads", ">tok/s", ">quartiles", ">ms", ">GOP/s", ">of peak",
-               ">of bound", ">between us", ">runs"});
+               ">linears of peak", ">of bound", ">between us", ">runs"});
   bool isEmpty = true;
   for (const Row &row : rows) {
     if (!row.key.isPrefill)
@@ -35,8 +35,8 @@ void printPrefills(const std::vector<Row> &rows) {
                formatted("%.1f", row.rate.median), spread(row.rate),
                formatted("%.2f", row.seconds.median * 1e3),
                rate(row.work.operations(), row.seconds.median), percent(row.ofPeak, row.knowsWork),
-               percent(row.ofBound, row.knowsWork), microseconds(row.boundaries.seconds),
-               runs(row)});
+               percent(row.linearsOfPeak, row.knowsWork), percent(row.ofBound, row.knowsWork),
+               microseconds(row.boundaries.seconds), runs(row)});
   }
   if (!isEmpty)
     print("\nprefill\n" + table.text());
@@ -59,6 +59,22 @@ void printDecodes(const std::vector<Row> &rows) {
   }
   if (!isEmpty)
     print("\ndecode\n" + table.text());
+}
+
+void printRelations(const std::vector<Row> &rows) {
+  for (const Row &row : rows) {
+    const Relations relations = relationsOf(row, rows);
+    std::string text;
+    if (relations.extraSeconds)
+      text += formatted("; %.3f ms a step more than at depth 0", *relations.extraSeconds * 1e3);
+    if (relations.extraOverRead)
+      text +=
+          formatted(", %.2f x what reading its keys and values takes", *relations.extraOverRead);
+    if (relations.ofBatchOne)
+      text += formatted("; %.2f x the tokens of batch 1", *relations.ofBatchOne);
+    if (!text.empty())
+      print(inWords(row.key) + ": " + text.substr(2) + "\n");
+  }
 }
 
 // Medians over the rows of so many threads.
@@ -119,6 +135,7 @@ void printRows(const std::vector<Row> &rows, const Setting &setting) {
   printPrefills(rows);
   printDecodes(rows);
   print("\n");
+  printRelations(rows);
   std::vector<uint32_t> told;
   for (const Row &row : rows)
     if (std::find(told.begin(), told.end(), row.key.threads) == told.end()) {

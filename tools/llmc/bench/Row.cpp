@@ -122,6 +122,16 @@ void summarise(const std::vector<Run> &runs, double tokens, Row &row) {
   row.ofBound = medianOf(runs, [](const Run &run) { return run.bound / run.seconds; });
 }
 
+double linearsOfPeak(const std::vector<CommandCost> &costs, const Ceilings &ceilings) {
+  double atPeak = 0, taken = 0;
+  for (const CommandCost &cost : costs)
+    if (cost.isLinear) {
+      atPeak += arithmeticSeconds(cost.work, ceilings);
+      taken += cost.microseconds * 1e-6;
+    }
+  return taken > 0 ? atPeak / taken : 0;
+}
+
 // Command by command, after the runs: a clock between the commands costs time.
 Status timeRow(Workload &workload, const std::vector<StepRan> &shapes, const Judge &judge,
                const RowOptions &options, Row &row) {
@@ -143,8 +153,10 @@ Status timeRow(Workload &workload, const std::vector<StepRan> &shapes, const Jud
   row.boundaries.seconds = median(std::move(idle));
   std::vector<CommandCost> costs;
   for (size_t i = 0; i < positions.size(); ++i)
-    addCosts(costs, positions[i], judge.works.commands(shapes[i].graph, shapes[i].shape));
+    addCosts(costs, positions[i], judge.works.commands(shapes[i].graph, shapes[i].shape),
+             judge.works.linears(shapes[i].graph));
   row.costs = costTable(costs, options.byKind, row.ceilings);
+  row.linearsOfPeak = linearsOfPeak(costs, row.ceilings);
   return {};
 }
 

@@ -32,11 +32,12 @@ struct Row {
   double step99 = 0;
   Work work; // of a run
   ceilings::Ceilings ceilings;
-  bool knowsWork = false; // else the shares are 0
-  double ofRead = 0;      // time that reading alone would take, as a share of the time taken
-  double ofPeak = 0;      // the same of the arithmetic alone
-  double ofBound = 0;     // the same of the sum over commands of the longer of the two
-  Boundaries boundaries;  // of a step, with the clock's own cost
+  bool knowsWork = false;   // else the shares are 0
+  double ofRead = 0;        // time that reading alone would take, as a share of the time taken
+  double ofPeak = 0;        // the same of the arithmetic alone
+  double ofBound = 0;       // the same of the sum over commands of the longer of the two
+  double linearsOfPeak = 0; // time of linears' arithmetic at the peak, as a share of their own time
+  Boundaries boundaries;    // of a step, with the clock's own cost
   std::vector<CommandCost> costs; // of all steps of a prefill, of one step of a decode
   std::vector<TimedStep> timed;   // of the last time
 };

@@ -11,6 +11,8 @@ namespace {
 
 using cost::operator==;
 
+constexpr char kLinearKind[] = "linear"; // as the cost table has it
+
 // 0 where it is not known how fast that goes.
 double seconds(double amount, double rate) { return rate > 0 ? amount / rate : 0; }
 
@@ -18,6 +20,7 @@ Work workOf(const cost::RegionTerms &region, const llm::StepShape &shape) {
   const llm::OpCost cost = costOf(region.terms, shape);
   Work work;
   work.bytes = cost.weightBytes + cost.kvBytes;
+  work.kvBytes = cost.kvBytes;
   (region.arithmetic == cost::Arithmetic::Int8 ? work.int8 : work.f32) = cost.flops;
   return work;
 }
@@ -28,6 +31,7 @@ Work &Work::operator+=(const Work &other) {
   bytes += other.bytes;
   f32 += other.f32;
   int8 += other.int8;
+  kvBytes += other.kvBytes;
   return *this;
 }
 
@@ -82,11 +86,12 @@ std::vector<Work> WorkTable::commands(uint32_t graph, const llm::StepShape &shap
   return works;
 }
 
-Work WorkTable::step(uint32_t graph, const llm::StepShape &shape) const {
-  Work sum;
-  for (const Work &work : commands(graph, shape))
-    sum += work;
-  return sum;
+std::vector<bool> WorkTable::linears(uint32_t graph) const {
+  std::vector<bool> linears;
+  if (graph < graphs.size())
+    for (const Command &command : graphs[graph])
+      linears.push_back(command.isKnown && command.region.kind == kLinearKind);
+  return linears;
 }
 
 } // namespace llmc::tool

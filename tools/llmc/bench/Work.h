@@ -14,6 +14,7 @@ namespace llmc::tool {
 struct Work {
   double bytes = 0;
   double f32 = 0, int8 = 0; // operations by what they multiply, a multiply-add being two
+  double kvBytes = 0;       // of the bytes, those of keys and values
 
   double operations() const { return f32 + int8; }
   Work &operator+=(const Work &other);
@@ -33,7 +34,8 @@ public:
   bool isEmpty() const { return graphs.empty(); }
   // Of each command of a graph (an index into artifact.graphs); all zero in an empty table.
   std::vector<Work> commands(uint32_t graph, const llm::StepShape &shape) const;
-  Work step(uint32_t graph, const llm::StepShape &shape) const;
+  // Of each command of a graph: whether it multiplies by a matrix of weights, as the head does too.
+  std::vector<bool> linears(uint32_t graph) const;
 
 private:
   struct Command {
