@@ -34,14 +34,15 @@ std::string inWords(const std::vector<uint32_t> &values) {
   return text;
 }
 
-void declareList(CLI::App &app, const char *name, std::vector<uint32_t> &values, std::string about,
-                 uint32_t least, uint32_t most) {
+CLI::Option *declareList(CLI::App &app, const char *name, std::vector<uint32_t> &values,
+                         std::string about, uint32_t least, uint32_t most) {
   if (!values.empty())
     about += " [" + inWords(values) + "]";
-  app.add_option_function<std::string>(
-         name,
-         [&values, least, most](const std::string &text) { readList(text, least, most, values); },
-         about)
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&values, least, most](const std::string &text) { readList(text, least, most, values); },
+          about)
       ->type_name("N,N")
       ->check([least, most](const std::string &text) -> std::string {
         std::vector<uint32_t> values;
@@ -91,10 +92,11 @@ void checkBench(const BenchOptions &options, bool hasModel, bool hasNice) {
 Body declareBench(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
   declareModel(app, options->model);
-  declareList(app, "--prompt-len", options->promptLengths, "prompts to prefill, in tokens; 0: none",
-              0, kMostTokens);
-  declareCount(app, "--gen", options->generated, "steps of a decode; 0: none", 0, kMostTokens)
-      ->capture_default_str();
+  CLI::Option *prompts = declareList(app, "--prompt-len", options->promptLengths,
+                                     "prompts to prefill, in tokens; 0: none", 0, kMostTokens);
+  CLI::Option *steps =
+      declareCount(app, "--gen", options->generated, "steps of a decode; 0: none", 0, kMostTokens)
+          ->capture_default_str();
   declareList(app, "--depth", options->depths, "tokens that a sequence holds before them", 0,
               kMostTokens);
   declareList(app, "--batch", options->batches, "sequences decoded together", 1, kMostTokens);
@@ -115,7 +117,11 @@ Body declareBench(CLI::App &app) {
       "B.json\n"
       "  llmc bench model.so --prompt-len 32,512 --depth 0,1024 --threads 1,2 --by-kind");
   CLI::Option *model = app.get_option("model")->required(false);
-  app.callback([=] { checkBench(*options, model->count(), nice->count()); });
+  app.callback([=] {
+    checkBench(*options, model->count(), nice->count());
+    options->fitsPrompts = !prompts->count();
+    options->fitsGenerated = !steps->count();
+  });
   return [options] { return benchModel(*options); };
 }
 

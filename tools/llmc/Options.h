@@ -61,6 +61,8 @@ struct BenchOptions {
   ModelOptions model;
   std::vector<uint32_t> promptLengths = {128}; // a 0 stands for none
   uint32_t generated = 32;                     // steps of a decode; 0: none
+  bool fitsPrompts = true; // the two above were not given: fewer where the model has no room
+  bool fitsGenerated = true;
   std::vector<uint32_t> depths = {0};          // tokens that a sequence holds before
   std::vector<uint32_t> batches = {1};
   std::vector<uint32_t> threads; // none: as many as processors

@@ -34,14 +34,14 @@ Result<Row> measure(const LoadedModel &loaded, const RowKey &key, const Judge &j
   return measureRow(*workload, key, judge, {options.repeats, options.byKind});
 }
 
-Status measureAll(const BenchOptions &options, Setting &setting, std::vector<Row> &rows) {
+Status measureAll(BenchOptions &options, Setting &setting, std::vector<Row> &rows) {
   for (const uint32_t threads : threadsOf(options)) {
     ModelOptions model = options.model;
     model.threads = threads;
     Result<LoadedModel> loaded = loadModel(model, nullptr);
     if (!loaded)
       return loaded.takeError();
-    if (Status status = checkSizes(options, loaded->info); !status)
+    if (Status status = fitSizes(options, loaded->info); !status)
       return status;
     const Judge judge = judgeOf(*loaded);
     setting = settingOf(*loaded, judge);
@@ -82,7 +82,7 @@ Status writeTraceOf(const std::string &path, const std::vector<Row> &rows) {
   return writeTrace(path, steps);
 }
 
-Status benchRows(const BenchOptions &options, Setting &setting, Json &json) {
+Status benchRows(BenchOptions &options, Setting &setting, Json &json) {
   std::vector<Row> rows;
   if (Status status = measureAll(options, setting, rows); !status)
     return status;
@@ -112,7 +112,8 @@ Setting settingOf(const LoadedModel &loaded, const Judge &judge) {
   return setting;
 }
 
-Status benchModel(const BenchOptions &options) {
+Status benchModel(const BenchOptions &given) {
+  BenchOptions options = given;
   if (!options.compare.empty())
     return compareBenches(options.compare[0], options.compare[1]);
   if (options.firstToken)

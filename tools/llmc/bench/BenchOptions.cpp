@@ -44,7 +44,7 @@ Status checkThreads(const BenchOptions &options) {
   return {};
 }
 
-Status checkSizes(const BenchOptions &options, const llmc_model_info &info) {
+static Status checkSizes(const BenchOptions &options, const llmc_model_info &info) {
   for (const uint32_t length : options.promptLengths)
     if (length > info.max_positions)
       return errorAt("--prompt-len", "",
@@ -72,6 +72,16 @@ Status checkSizes(const BenchOptions &options, const llmc_model_info &info) {
                                  batch, static_cast<unsigned long long>(length), INT32_MAX));
   }
   return {};
+}
+
+Status fitSizes(BenchOptions &options, const llmc_model_info &info) {
+  if (options.fitsPrompts)
+    for (uint32_t &length : options.promptLengths)
+      length = std::min(length, info.max_positions);
+  const uint32_t depth = *std::max_element(options.depths.begin(), options.depths.end());
+  if (options.fitsGenerated && depth < info.max_positions)
+    options.generated = std::min(options.generated, info.max_positions - depth);
+  return checkSizes(options, info);
 }
 
 } // namespace llmc::tool

@@ -17,6 +17,7 @@ std::vector<uint32_t> threadsOf(const BenchOptions &options);
 
 // Before anything is measured; the errors name an option.
 Status checkThreads(const BenchOptions &options);
-Status checkSizes(const BenchOptions &options, const llmc_model_info &info);
+// Refuses what was asked for and is too much for the model; lowers what was not.
+Status fitSizes(BenchOptions &options, const llmc_model_info &info);
 
 } // namespace llmc::tool

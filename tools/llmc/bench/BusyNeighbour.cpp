@@ -28,14 +28,14 @@ struct Decoder {
   }
 };
 
-Status prepare(const BenchOptions &options, uint32_t threads, Decoder &decoder) {
+Status prepare(BenchOptions &options, uint32_t threads, Decoder &decoder) {
   ModelOptions model = options.model;
   model.threads = threads;
   Result<LoadedModel> loaded = loadModel(model, nullptr);
   if (!loaded)
     return loaded.takeError();
   decoder.loaded = std::move(*loaded);
-  if (Status status = checkSizes(options, decoder.loaded.info); !status)
+  if (Status status = fitSizes(options, decoder.loaded.info); !status)
     return status;
   Result<Workload> workload =
       Workload::ofDecode(decoder.loaded, options.depths[0], options.batches[0], options.generated);
@@ -99,7 +99,7 @@ void printRates(const BenchOptions &options, uint32_t threads, const Rates &rate
 
 } // namespace
 
-Status benchNeighbour(const BenchOptions &options, Setting &setting, Json &json) {
+Status benchNeighbour(BenchOptions &options, Setting &setting, Json &json) {
   const uint32_t threads = threadsOf(options).back();
   Decoder one, all;
   if (Status status = prepare(options, 1, one); !status)

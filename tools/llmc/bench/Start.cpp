@@ -173,7 +173,7 @@ Json launchesPart(const std::vector<Launch> &launches, uint32_t threads) {
 
 } // namespace
 
-Status benchStart(const BenchOptions &options, Setting &setting, Json &json) {
+Status benchStart(BenchOptions &options, Setting &setting, Json &json) {
   // Opened here first: what is wrong with it is said once.
   Result<LoadedModel> loaded = loadModel(options.model, nullptr);
   if (!loaded)

@@ -14,11 +14,13 @@ constexpr int kArithmeticTries = 5;
 
 double bestRead(Gang &gang, const Ground &ground, uint32_t threads, int streams) {
   const uint64_t grain = static_cast<uint64_t>(streams) * kLine;
-  const uint64_t slice = ground.bytes / threads / grain * grain;
+  const uint64_t before = -reinterpret_cast<uintptr_t>(ground.memory) % kLine; // the first line
+  const uint64_t slice =
+      ground.bytes < before ? 0 : (ground.bytes - before) / threads / grain * grain;
   if (!ground.memory || !slice)
     return 0;
   const uint64_t passes = (kLeastReadBytes / threads + slice - 1) / slice;
-  const char *begin = static_cast<const char *>(ground.memory);
+  const char *begin = static_cast<const char *>(ground.memory) + before;
   const auto work = [&](uint32_t thread) {
     for (uint64_t pass = 0; pass < passes; ++pass)
       readStreams(begin + thread * slice, slice, streams, ground.features);
