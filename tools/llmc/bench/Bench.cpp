@@ -7,7 +7,9 @@
 #include "tools/llmc/bench/BenchOptions.h"
 #include "tools/llmc/bench/Modes.h"
 #include "tools/llmc/bench/Trace.h"
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace llmc::tool {
 namespace {
@@ -34,6 +36,12 @@ Result<Row> measure(const LoadedModel &loaded, const RowKey &key, const Judge &j
   return measureRow(*workload, key, judge, {options.repeats, options.byKind});
 }
 
+// For people who wait; gone once all is measured.
+void showProgress(const std::string &text) {
+  if (isatty(STDERR_FILENO))
+    fprintf(stderr, "\r\x1b[K%s", text.c_str());
+}
+
 Status measureAll(BenchOptions &options, Setting &setting, std::vector<Row> &rows) {
   for (const uint32_t threads : threadsOf(options)) {
     ModelOptions model = options.model;
@@ -46,7 +54,9 @@ Status measureAll(BenchOptions &options, Setting &setting, std::vector<Row> &row
     const Judge judge = judgeOf(*loaded);
     setting = settingOf(*loaded, judge);
     for (const RowKey &key : keysOf(options, threads)) {
+      showProgress(inWords(key));
       Result<Row> row = measure(*loaded, key, judge, options);
+      showProgress("");
       if (!row)
         return row.takeError();
       rows.push_back(std::move(*row));
