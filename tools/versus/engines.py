@@ -36,8 +36,9 @@ START_TOKENS = 5
 
 @dataclass(frozen=True)
 class Rate:
-    """Tokens a second of all sequences; of a start, starts a second. `share`: of what the machine could do in the same minute, of
-    its reading for "tg" and of its arithmetic for "pp"; only llmc says so."""
+    """Tokens a second of all sequences; of a start, starts a second. `share`: of what the machine
+    could do in the same minute, of its reading for "tg" and of its arithmetic for "pp"; only llmc
+    says so."""
 
     tokens: float
     share: float = None

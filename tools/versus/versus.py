@@ -26,10 +26,11 @@ EPILOG = """models: a GGUF file, or one of
   {models}
 example:
   tools/dev/versus --models smollm2,smollm2-q8_0 --threads 1,2 --depth 0,1024 --batch 4,8
-A percentage is of the machine's reading for tg and of its arithmetic for pp, measured by llmc bench in
-the same round. Samples taken while something else kept more than 0.15 of a core busy are not counted. --json F --add F
-adds to what F has; --rounds 0 --add F prints its table alone.
-Sources and builds (2 GB, 15 minutes at first) lie in ${{LLMC_CACHE:-~/.cache/llmc}}/versus."""
+A percentage is of the machine's reading for tg and of its arithmetic for pp, measured by llmc bench
+in the same round. Samples taken while something else kept more than 0.15 of a core busy do not
+count where there are others. --json F --add F adds to what F has; --rounds 0 --add F prints its
+table alone. Sources, builds and models (2 GB and more, 15 minutes at first) lie in
+${{LLMC_CACHE:-~/.cache/llmc}}/versus."""
 
 
 @dataclass(frozen=True)
