@@ -13,6 +13,9 @@ constexpr uint32_t kMaxTable = 1u << 20;
 constexpr uint32_t kMaxCount = 1u << 30;
 constexpr uint64_t kMaxBytes = 1ull << 44;
 
+// A root table from before its newest fields ends here.
+constexpr size_t kLeastBytes = offsetof(llmc_artifact, run_help);
+
 using ull = unsigned long long;
 
 llmc_status checkPointers(const CheckPlace &place, const llmc_artifact &a) {
@@ -38,6 +41,8 @@ llmc_status checkPointers(const CheckPlace &place, const llmc_artifact &a) {
       {"run_begin", place.mapping.holdsCode(reinterpret_cast<const void *>(a.run_begin))},
       {"run_work", place.mapping.holdsCode(reinterpret_cast<const void *>(a.run_work))},
       {"run_cancel", place.mapping.holdsCode(reinterpret_cast<const void *>(a.run_cancel))},
+      {"run_help",
+       !hasHelp(a) || place.mapping.holdsCode(reinterpret_cast<const void *>(a.run_help))},
   };
   for (const auto &item : items)
     if (!item.inside)
@@ -151,12 +156,12 @@ llmc_status checkWeights(const CheckPlace &place, const llmc_artifact &a) {
 
 llmc_status checkArtifact(const CheckPlace &place, const llmc_artifact *artifact) {
   if (!place.mapping.holdsArray(reinterpret_cast<const uint64_t *>(artifact),
-                                sizeof(llmc_artifact) / sizeof(uint64_t)) ||
-      artifact->struct_size < sizeof(llmc_artifact))
+                                kLeastBytes / sizeof(uint64_t)) ||
+      artifact->struct_size < kLeastBytes || !place.mapping.holds(artifact, artifact->struct_size))
     return fail(place.error, LLMC_BAD_ARTIFACT,
                 "%s: root table: error: found no table of %zu bytes, expected one; the file is "
                 "damaged or not a compiled model",
-                place.file, sizeof(llmc_artifact));
+                place.file, kLeastBytes);
   if (llmc_status status = checkCounts(place, *artifact))
     return status;
   if (llmc_status status = checkPointers(place, *artifact))

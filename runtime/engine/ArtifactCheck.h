@@ -10,6 +10,11 @@
 
 namespace llmc {
 
+// Whether the root table has run_help. Older ones end before it; run_work does the same for longer.
+inline bool hasHelp(const llmc_artifact &artifact) {
+  return artifact.struct_size >= sizeof(llmc_artifact);
+}
+
 // Where a fault is reported; `file` is the path, or a word for a linked model.
 struct CheckPlace {
   const char *file;

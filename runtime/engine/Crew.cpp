@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handing out tickets, joining a step, and leaving the memory to whoever is last.
 #include "runtime/engine/Crew.h"
+#include "runtime/engine/ArtifactCheck.h"
+#include "runtime/engine/Core.h"
 #include "runtime/engine/Pause.h"
 
 namespace llmc {
@@ -43,22 +45,24 @@ void Crew::handOutTickets(llmc_context &context) {
   }
 }
 
-uint32_t Crew::work(llmc_context &context, const llmc_artifact &artifact, llmc_run *run) {
+uint32_t Crew::work(llmc_context &context, const llmc_artifact &of, llmc_run *run) {
   if (!helpers)
-    return artifact.run_work(run);
+    return of.run_work(run);
   const uint64_t begin = ticksNow();
-  runWork = artifact.run_work;
+  artifact = &of;
   late = 0;
-  const uint32_t status = isAlone() ? runWork(run) : workTogether(context, run);
+  const uint32_t status = isAlone() ? of.run_work(run) : workTogether(context, run);
   size.note(ticksNow() - begin, late);
   return status;
 }
 
 uint32_t Crew::workTogether(llmc_context &context, llmc_run *run) {
   current = run;
+  ownThreads = !context.hasHostPool;
+  callersCore.store(currentCore(), std::memory_order_relaxed);
   door.store(kOpen, std::memory_order_release);
   handOutTickets(context);
-  const uint32_t status = runWork(run);
+  const uint32_t status = artifact->run_work(run);
   door.fetch_and(~kOpen, std::memory_order_acq_rel);
   Backoff backoff;
   while (door.load(std::memory_order_acquire))
@@ -79,7 +83,13 @@ void Crew::help(void *argument) {
   Ticket *ticket = static_cast<Ticket *>(argument);
   Crew *crew = ticket->crew;
   if (crew->enter()) {
-    crew->runWork(crew->current);
+    const int core = crew->callersCore.load(std::memory_order_relaxed);
+    if (crew->ownThreads && core == currentCore())
+      moveOffCore(core); // the caller waits for it
+    if (hasHelp(*crew->artifact))
+      crew->artifact->run_help(crew->current);
+    else
+      crew->artifact->run_work(crew->current);
     crew->door.fetch_sub(1, std::memory_order_release);
   }
   ticket->outstanding.store(false, std::memory_order_release);

@@ -52,8 +52,10 @@ private:
   uint64_t late = 0; // of the step
   std::atomic<uint32_t> references{1};
   std::atomic<uint32_t> door{0};
-  uint32_t (*runWork)(llmc_run *) = nullptr;
+  const llmc_artifact *artifact = nullptr; // of the current run
   llmc_run *current = nullptr;
+  bool ownThreads = false;           // helpers are the context's own
+  std::atomic<int> callersCore{-1};
 };
 
 } // namespace llmc

@@ -13,10 +13,10 @@ namespace llmc {
 class CrewSize {
 public:
   // All times are ticks of the time stamp counter, 1 to 5 in a nanosecond.
-  static constexpr uint64_t kForgiven = 8;                // one part in so many may be lost
-  static constexpr uint64_t kMostDebt = uint64_t(1) << 24; // beyond that: some milliseconds
+  static constexpr uint64_t kForgiven = 4; // one part in so many may be lost: a helper gains more
+  static constexpr uint64_t kMostDebt = uint64_t(1) << 25; // beyond that: 7 to 30 milliseconds
   static constexpr uint64_t kShortestRest = uint64_t(1) << 27;
-  static constexpr uint64_t kLongestRest = uint64_t(1) << 31; // of steps: 0.4 to 2 seconds
+  static constexpr uint64_t kLongestRest = uint64_t(1) << 32; // of steps: 1 to 4 seconds
 
   explicit CrewSize(uint32_t most) : most(most), called(most) {}
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The five functions of the executor that an artefact's root table points to. Their contracts are
+ * The six functions of the executor that an artefact's root table points to. Their contracts are
  * those of the pointers of the same name in abi.h. The compiler refers to them by name; they are
  * hidden, so an artefact exports its query alone.
  */
@@ -16,5 +16,6 @@ uint32_t llmc_executor_run_begin(const llmc_artifact *artifact, const llmc_memor
                                  llmc_run *run);
 uint32_t llmc_executor_run_work(llmc_run *run);
 void llmc_executor_run_cancel(llmc_run *run);
+void llmc_executor_run_help(llmc_run *run);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The workspace of one step. Everything above the first atomic is written by run_begin and only
- * read afterwards; threads meet in three words on lines of their own and in one counter of finished
+ * read afterwards; threads meet in a few words on lines of their own and in one counter of finished
  * chunks for each command.
  */
 #ifndef LLMC_EXECUTOR_RUN_H
@@ -31,6 +31,8 @@ struct llmc_run {
   /* All commands before this one are complete. */
   _Alignas(LLMC_CACHE_LINE) _Atomic uint32_t completed;
   _Alignas(LLMC_CACHE_LINE) _Atomic uint32_t cancelled;
+  /* Most ticks that a thread waited for late ones. Seldom written, as the one before. */
+  _Atomic uint64_t lost;
 };
 
 static inline uint32_t llmcChunks(const llmc_run *run, uint32_t command) {

@@ -141,6 +141,7 @@ uint32_t llmc_executor_run_begin(const llmc_artifact *artifact, const llmc_memor
     return LLMC_RUN_BAD_ARGUMENT;
   atomic_init(&run->cursor, run->tickets[run->first_command]);
   atomic_init(&run->completed, run->first_command);
+  atomic_init(&run->lost, 0);
   atomic_store(&run->cancelled, 0);
   return LLMC_RUN_OK;
 }

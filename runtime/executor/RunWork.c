@@ -3,7 +3,8 @@
  * The command loop. A thread claims the next chunk, waits until the commands that it needs are
  * complete, runs it, counts it. Chunks are claimed in order, so whoever waits waits for a chunk
  * that some thread is working on: one thread alone finishes a run, and helpers may come late or
- * never. A thread that is promised to be alone claims, waits and counts nothing.
+ * never. A thread that is promised to be alone claims, waits and counts nothing. A thread that loses
+ * its core in a chunk holds all; so helpers leave a run that loses too much time in this way.
  */
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/Run.h"
@@ -12,10 +13,29 @@
 /* What a thread knows of itself. */
 struct worker {
   uint32_t command; /* of its last claim */
+  uint32_t helps;
+  uint64_t came;    /* when it came */
   uint64_t since;   /* when its last chunk ended, or when it came */
-  uint64_t longest; /* ticks of its longest chunk */
-  uint64_t late;    /* ticks that it waited for threads that were late */
+  uint64_t took;    /* ticks of its last chunk */
+  uint64_t lost;    /* ticks that it waited while time was lost */
 };
+
+static void noteMost(uint64_t *most, uint64_t value) {
+  uint64_t seen = __atomic_load_n(most, __ATOMIC_RELAXED);
+  while (value > seen &&
+         !__atomic_compare_exchange_n(most, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+}
+
+static void noteLost(llmc_run *run, uint64_t lost) {
+  uint64_t seen = atomic_load_explicit(&run->lost, memory_order_relaxed);
+  while (lost > seen &&
+         !atomic_compare_exchange_weak_explicit(&run->lost, &seen, lost, memory_order_relaxed,
+                                                memory_order_relaxed))
+    ;
+  if (run->late)
+    noteMost(run->late, lost);
+}
 
 /* Any thread may move `completed` on, those that wait for it do: nobody has to be told that a
  * command is complete. */
@@ -36,23 +56,38 @@ static int isCancelled(llmc_run *run) {
   return atomic_load_explicit(&run->cancelled, memory_order_relaxed) != 0;
 }
 
-/* False when the run was cancelled before the first `count` commands were complete. A thread is
- * late when it is waited for longer than two of the waiting thread's own chunks took. */
+/* One turn of a wait that has lasted `waited` ticks. True when time is being lost: this core has
+ * more than one thread to run, or another thread is late: longer than two of this thread's chunks,
+ * and then some. */
+static int pauseIsLoss(const struct worker *self, uint64_t waited) {
+  const uint64_t usual = LLMC_SPIN_TICKS + 2 * self->took;
+  if (waited < usual) {
+    llmcPauseCore();
+    return 0;
+  }
+  if (waited < usual + LLMC_PATIENCE_TICKS)
+    return llmcYieldCore();
+  llmcNap();
+  return 1;
+}
+
+/* False when the run was cancelled before the first `count` commands were complete. */
 static int waitForCommands(llmc_run *run, struct worker *self, uint32_t count) {
   /* Looks at nothing newer than it needs, so that ThreadSanitizer sees a dependency that a command
    * table forgot. */
   if (atomic_load_explicit(&run->completed, memory_order_acquire) >= count)
     return 1;
-  const uint64_t patience = LLMC_PATIENCE_TICKS + 2 * self->longest;
-  uint64_t waited = 0;
+  const uint64_t before = self->lost;
+  int loses = 0;
   while (advanceCompleted(run) < count) {
     if (isCancelled(run))
       return 0;
-    waited = llmcTicks() - self->since;
-    llmcPause(waited, patience);
+    loses |= pauseIsLoss(self, llmcTicks() - self->since);
+    if (!loses)
+      continue;
+    self->lost = before + (llmcTicks() - self->since);
+    noteLost(run, self->lost); /* at once: whoever is late should know when it is back */
   }
-  if (waited > patience)
-    self->late += waited;
   self->since = llmcTicks();
   return 1;
 }
@@ -72,13 +107,6 @@ static void noteBegin(uint64_t *begin, uint64_t now) {
   uint64_t seen = __atomic_load_n(begin, __ATOMIC_RELAXED);
   while ((!seen || now < seen) &&
          !__atomic_compare_exchange_n(begin, &seen, now, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    ;
-}
-
-static void noteMost(uint64_t *most, uint64_t value) {
-  uint64_t seen = __atomic_load_n(most, __ATOMIC_RELAXED);
-  while (value > seen &&
-         !__atomic_compare_exchange_n(most, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     ;
 }
 
@@ -106,31 +134,48 @@ static uint32_t workAlone(llmc_run *run) {
   return LLMC_RUN_OK;
 }
 
-static uint32_t workWithOthers(llmc_run *run, struct worker *self) {
+/* Better alone than to be held, or to hold the others, again and again. */
+static int shouldLeave(llmc_run *run, const struct worker *self) {
+  return self->helps && atomic_load_explicit(&run->lost, memory_order_relaxed) >
+                            LLMC_LOST_TICKS + (self->since - self->came) / 4;
+}
+
+/* False when the run was cancelled. */
+static int workOnChunks(llmc_run *run, struct worker *self) {
   uint32_t chunk;
-  while (!isCancelled(run) && claimChunk(run, self, &chunk)) {
+  while (!isCancelled(run) && !shouldLeave(run, self) && claimChunk(run, self, &chunk)) {
     const int32_t dependency = run->graph->commands[self->command].dependency;
     if (dependency >= (int64_t)run->first_command &&
         !waitForCommands(run, self, (uint32_t)dependency + 1))
-      return LLMC_RUN_CANCELLED;
+      return 0;
     runChunk(run, self->command, chunk);
     atomic_fetch_add_explicit(&run->done[self->command], 1, memory_order_release);
     const uint64_t now = llmcTicks();
-    if (now - self->since > self->longest)
-      self->longest = now - self->since;
+    self->took = now - self->since;
     self->since = now;
   }
-  return waitForCommands(run, self, run->end_command) ? LLMC_RUN_OK : LLMC_RUN_CANCELLED;
+  return !isCancelled(run);
+}
+
+static struct worker newWorker(const llmc_run *run, uint32_t helps) {
+  const uint64_t now = llmcTicks();
+  const struct worker worker = {run->first_command, helps, now, now, 0, 0};
+  return worker;
 }
 
 uint32_t llmc_executor_run_work(llmc_run *run) {
   if (run->alone)
     return workAlone(run);
-  struct worker self = {run->first_command, llmcTicks(), 0, 0};
-  const uint32_t status = workWithOthers(run, &self);
-  if (run->late)
-    noteMost(run->late, self.late);
-  return status;
+  struct worker self = newWorker(run, 0);
+  return workOnChunks(run, &self) && waitForCommands(run, &self, run->end_command)
+             ? LLMC_RUN_OK
+             : LLMC_RUN_CANCELLED;
+}
+
+void llmc_executor_run_help(llmc_run *run) {
+  struct worker self = newWorker(run, 1);
+  if (!run->alone)
+    workOnChunks(run, &self);
 }
 
 void llmc_executor_run_cancel(llmc_run *run) {

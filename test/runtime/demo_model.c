@@ -383,6 +383,7 @@ static const struct {
             .run_begin = llmc_executor_run_begin,
             .run_work = llmc_executor_run_work,
             .run_cancel = llmc_executor_run_cancel,
+            .run_help = llmc_executor_run_help,
         },
 #ifndef DEMO_SEPARATE
     .weights = {WEIGHT_VALUES},

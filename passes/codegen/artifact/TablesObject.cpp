@@ -148,7 +148,8 @@ Constant *TablesModule::artifact() {
   fields.push_back(request.weightsFile.empty() ? build.null() : build.string(request.weightsFile));
   fields.push_back(request.tokenizer.empty() ? build.null() : build.bytes(request.tokenizer, 8));
   fields.push_back(build.u64(request.tokenizer.size()));
-  for (const char *name : {"cpu_features", "run_bytes", "run_begin", "run_work", "run_cancel"})
+  for (const char *name : {"cpu_features", "run_bytes", "run_begin", "run_work", "run_cancel",
+                           "run_help"})
     fields.push_back(build.function(std::string("llmc_executor_") + name));
   return build.record(fields);
 }

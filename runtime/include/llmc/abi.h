@@ -218,8 +218,8 @@ typedef struct llmc_run_options {
   uint32_t alone;          /* not 0: run_work is called once, by one thread, which then shares nothing with others */
   uint64_t (*clock)(void); /* NULL: no times */
   llmc_command_time *times;/* [n_commands] or NULL */
-  /* NULL, or raised to the time (ticks of the processor's time stamp counter) that one thread waited for others which
-   * were late: longer than two of its own chunks, as a thread is that has lost its core. Written atomically. */
+  /* NULL, or raised to the most time (ticks of the processor's time stamp counter) that a thread waited because threads
+   * had lost their core: to each other, or to other processes. Written atomically. */
   uint64_t *late;
 } llmc_run_options;
 
@@ -273,6 +273,9 @@ struct llmc_artifact {
   uint32_t (*run_work)(llmc_run *);
   /* Asks for an early end; bounded by the chunks being worked on. */
   void (*run_cancel)(llmc_run *);
+  /* Like run_work for a thread that helps another in it: returns as soon as nothing is left to claim, and earlier when
+   * too much time is lost in that way. Artefacts from before it end above (struct_size). */
+  void (*run_help)(llmc_run *);
 };
 
 typedef const llmc_artifact *(*llmc_query_fn)(uint32_t abi_version);

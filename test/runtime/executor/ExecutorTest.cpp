@@ -253,6 +253,47 @@ TEST(Executor, LatenessIsNoted) {
   EXPECT_GT(late, 0u); // one slept 30 ms in a chunk, the other waited for it
 }
 
+TEST(Executor, HelpersMayLeaveBeforeTheEnd) {
+  const std::vector<uint32_t> expected = expectedLogits();
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    Step step(demo_delay_llmc_query);
+    ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+    std::thread first([&] { step.artifact.run_help(step.run()); });
+    std::thread second([&] { step.artifact.run_help(step.run()); });
+    ASSERT_EQ(step.work(), LLMC_RUN_OK);
+    ASSERT_EQ(step.logits(), expected);
+    first.join();
+    second.join();
+  }
+}
+
+TEST(Executor, AHelperLeavesARunThatLosesTimeAndWorkGoesOnWithoutIt) {
+  const std::vector<uint32_t> expected = expectedLogits();
+  Step step;
+  std::vector<llmc_command_time> times(9);
+  step.options.clock = sleepingClock;
+  step.options.times = times.data();
+  ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+  sleeper = std::thread::id();
+  otherWorks = false;
+  std::thread helper([&] { step.artifact.run_help(step.run()); });
+  while (sleeper == std::thread::id())
+    std::this_thread::yield(); // the helper has the first chunk
+  std::thread worker([&] { EXPECT_EQ(step.work(), LLMC_RUN_OK); });
+  helper.join();
+  worker.join();
+  EXPECT_EQ(step.logits(), expected);
+}
+
+TEST(Executor, HelpersComeInVainToAThreadThatIsAlone) {
+  Step step;
+  step.options.alone = 1;
+  ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+  step.artifact.run_help(step.run());
+  EXPECT_EQ(step.work(), LLMC_RUN_OK);
+  EXPECT_EQ(step.logits(), expectedLogits());
+}
+
 TEST(Executor, OptionsThatEndBeforeLatenessAreEnough) {
   Step step;
   uint64_t late = 7;

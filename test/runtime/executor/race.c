@@ -14,7 +14,7 @@ enum { ROWS = 60, REPEATS = 60 };
 extern const llmc_artifact *llmc_query(uint32_t version);
 
 static void *help(void *run) {
-  llmc_query(LLMC_ABI_VERSION)->run_work((llmc_run *)run);
+  llmc_query(LLMC_ABI_VERSION)->run_help((llmc_run *)run);
   return NULL;
 }
 
