@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -52,24 +53,26 @@ def children_seconds():
 
 
 def run(command):
-    """(standard output, seconds, cores that others kept busy meanwhile)."""
+    """(what it said, seconds, cores that others kept busy meanwhile). ik_llama.cpp's batched program
+    has its table on stderr and leaves a log in the folder that it runs in."""
     busy, own, start = busy_seconds(), children_seconds(), time.monotonic()
     try:
-        result = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                                timeout=LONGEST_RUN, stdin=subprocess.DEVNULL)
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                    timeout=LONGEST_RUN, stdin=subprocess.DEVNULL, cwd=folder)
+            seconds = time.monotonic() - start
     except OSError as error:
         raise VersusError(f"{command[0]}: could not be started ({error.strerror}), expected a "
                           "program") from None
     except subprocess.TimeoutExpired:
         raise VersusError(f"{' '.join(command)}: ran for {LONGEST_RUN} s, expected an end; ask for "
                           "fewer or shorter tests") from None
-    seconds = time.monotonic() - start
     if result.returncode:
         said = (result.stderr or result.stdout).strip().splitlines() or ["nothing"]
         raise VersusError(f"{' '.join(command)}: found exit code {result.returncode} and "
                           f"{said[-1]!r}, expected a measurement")
     others = (busy_seconds() - busy - (children_seconds() - own)) / max(seconds, 1e-3)
-    return result.stdout, seconds, max(0.0, others)
+    return result.stdout + result.stderr, seconds, max(0.0, others)
 
 
 def run_and_read(command, parse):

@@ -73,7 +73,7 @@ def gguf_of(name, programs, cache):
         return requantised(name, programs, folder)
     if name in SHAPES:
         return shape(name, folder)
-    path = Path(name)
+    path = Path(name).absolute()
     if not path.is_file():
         raise VersusError(f"{name}: found no such file, expected a GGUF file or one of "
                           + ", ".join(NAMES))
