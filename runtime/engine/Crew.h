@@ -54,7 +54,7 @@ private:
   std::atomic<uint32_t> door{0};
   const llmc_artifact *artifact = nullptr; // of the current run
   llmc_run *current = nullptr;
-  bool ownThreads = false;           // helpers are the context's own
+  bool ownThreads = false; // helpers are the context's own
   std::atomic<int> callersCore{-1};
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many helpers a session's steps call. A thread that has lost its core to another process may
-// hold a chunk, and then holds all others; the step says how long they waited. While that is a small
-// part of the time, all helpers stay. When it is not, one fewer is called, so that the kernel has a
-// core for each of the rest; it is called again after a while, later each time that it is in vain.
-// Which helper is left out does not matter: the kernel moves the threads that remain.
+// hold a chunk, and then holds all others; the step says how long they waited. While that is a
+// small part of the time, all helpers stay. When it is not, one fewer is called, so that the kernel
+// has a core for each of the rest; it is called again after a while, later each time that it is in
+// vain. Which helper is left out does not matter: the kernel moves the threads that remain.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ private:
 
   const uint32_t most;
   uint32_t called;
-  uint64_t debt = 0;            // lateness that has not been made good
-  uint64_t rest = kShortestRest; // how long the last one was sent off for
-  uint64_t left = 0;            // of that rest
+  uint64_t debt = 0;                // lateness that has not been made good
+  uint64_t rest = kShortestRest;    // how long the last one was sent off for
+  uint64_t left = 0;                // of that rest
   uint64_t together = kLongestRest; // time since one was called back
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our own threads: one queue, one mutex, and an atomic count that idle threads spin on without
-// touching the mutex.
+// touching the mutex. It changes, and sleepers are woken, when the mutex is free again, so that
+// nobody waits for it in the kernel.
 #include "runtime/engine/ThreadPool.h"
 #include "runtime/engine/Error.h"
 #include "runtime/engine/Pause.h"
@@ -54,39 +55,51 @@ void ThreadPool::submit(Task *task) {
   else
     head = task;
   tail = task;
-  queued.fetch_add(1, std::memory_order_relaxed);
-  if (sleeping)
-    pthread_cond_signal(&wake);
+  const bool wakes = sleeping != 0;
   pthread_mutex_unlock(&mutex);
+  submitted.fetch_add(1, std::memory_order_release);
+  if (wakes)
+    pthread_cond_signal(&wake);
 }
 
-bool ThreadPool::spinForTask() const {
+// Until something is submitted that was not when `seen` was read.
+void ThreadPool::spin(uint32_t seen) const {
   const uint64_t end = nanoseconds() + spinNanoseconds;
   do {
     for (int i = 0; i < 32; ++i) {
-      if (queued.load(std::memory_order_relaxed) || stopping.load(std::memory_order_relaxed))
-        return true;
+      if (submitted.load(std::memory_order_acquire) != seen ||
+          stopping.load(std::memory_order_relaxed))
+        return;
       pauseCore();
     }
   } while (nanoseconds() < end);
-  return false;
 }
 
-// Sleeps until there is a task; null when the pool stops and nothing is left.
-ThreadPool::Task *ThreadPool::takeTask() {
-  spinForTask();
-  pthread_mutex_lock(&mutex);
-  while (!head && !stopping.load(std::memory_order_relaxed)) {
-    ++sleeping;
-    pthread_cond_wait(&wake, &mutex);
-    --sleeping;
-  }
+// The mutex is held.
+ThreadPool::Task *ThreadPool::popTask() {
   Task *task = head;
   if (task) {
     head = task->next;
     if (!head)
       tail = nullptr;
-    queued.fetch_sub(1, std::memory_order_relaxed);
+  }
+  return task;
+}
+
+// Spins, then sleeps until there is a task; null when the pool stops and nothing is left.
+ThreadPool::Task *ThreadPool::takeTask() {
+  const uint32_t seen = submitted.load(std::memory_order_acquire);
+  pthread_mutex_lock(&mutex);
+  Task *task = popTask();
+  pthread_mutex_unlock(&mutex);
+  if (task)
+    return task;
+  spin(seen);
+  pthread_mutex_lock(&mutex);
+  while (!(task = popTask()) && !stopping.load(std::memory_order_relaxed)) {
+    ++sleeping;
+    pthread_cond_wait(&wake, &mutex);
+    --sleeping;
   }
   pthread_mutex_unlock(&mutex);
   return task;

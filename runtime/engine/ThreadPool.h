@@ -30,7 +30,8 @@ public:
 private:
   static void *threadMain(void *pool);
   void work();
-  bool spinForTask() const;
+  void spin(uint32_t seen) const;
+  Task *popTask();
   Task *takeTask();
 
   Buffer<pthread_t> threads;
@@ -41,7 +42,7 @@ private:
   Task *head = nullptr;
   Task *tail = nullptr;
   uint32_t sleeping = 0;
-  std::atomic<uint32_t> queued{0};
+  std::atomic<uint32_t> submitted{0};
   std::atomic<bool> stopping{false};
 };
 

@@ -3,8 +3,8 @@
  * The command loop. A thread claims the next chunk, waits until the commands that it needs are
  * complete, runs it, counts it. Chunks are claimed in order, so whoever waits waits for a chunk
  * that some thread is working on: one thread alone finishes a run, and helpers may come late or
- * never. A thread that is promised to be alone claims, waits and counts nothing. A thread that loses
- * its core in a chunk holds all; so helpers leave a run that loses too much time in this way.
+ * never. A thread that is promised to be alone claims, waits and counts nothing. A thread that
+ * loses its core in a chunk holds all; so helpers leave a run that loses too much time in this way.
  */
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/Run.h"
@@ -14,10 +14,10 @@
 struct worker {
   uint32_t command; /* of its last claim */
   uint32_t helps;
-  uint64_t came;    /* when it came */
-  uint64_t since;   /* when its last chunk ended, or when it came */
-  uint64_t took;    /* ticks of its last chunk */
-  uint64_t lost;    /* ticks that it waited while time was lost */
+  uint64_t came;  /* when it came */
+  uint64_t since; /* when its last chunk ended, or when it came */
+  uint64_t took;  /* ticks of its last chunk */
+  uint64_t lost;  /* ticks that it waited while time was lost */
 };
 
 static void noteMost(uint64_t *most, uint64_t value) {
@@ -29,9 +29,8 @@ static void noteMost(uint64_t *most, uint64_t value) {
 
 static void noteLost(llmc_run *run, uint64_t lost) {
   uint64_t seen = atomic_load_explicit(&run->lost, memory_order_relaxed);
-  while (lost > seen &&
-         !atomic_compare_exchange_weak_explicit(&run->lost, &seen, lost, memory_order_relaxed,
-                                                memory_order_relaxed))
+  while (lost > seen && !atomic_compare_exchange_weak_explicit(
+                            &run->lost, &seen, lost, memory_order_relaxed, memory_order_relaxed))
     ;
   if (run->late)
     noteMost(run->late, lost);

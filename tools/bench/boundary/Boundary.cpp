@@ -65,9 +65,15 @@ public:
     const int32_t zero = 0, starts[2] = {0, 0};
     const uint32_t page = 0;
     const llmc_memory memory = {sizeof memory, 1, 1, 1, nullptr, nullptr, nullptr, nullptr};
-    const llmc_step step = {sizeof step, LLMC_MASK_CAUSAL, 1,     1,     0,      1,
-                            0,           0,                &zero, nullptr, &zero, &zero,
-                            &zero,       &zero,            starts, &zero, &zero, &page};
+    const llmc_step step = {sizeof step, LLMC_MASK_CAUSAL,
+                            1,           1,
+                            0,           1,
+                            0,           0,
+                            &zero,       nullptr,
+                            &zero,       &zero,
+                            &zero,       &zero,
+                            starts,      &zero,
+                            &zero,       &page};
     llmc_run_options options{};
     options.struct_size = sizeof options;
     options.end_command = UINT32_MAX;
