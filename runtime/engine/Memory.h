@@ -19,10 +19,12 @@ public:
   // NULL hooks mean malloc.
   explicit Allocator(const llmc_allocator *hooks);
 
-  void *allocate(size_t bytes) const { return hooks.allocate(hooks.user, bytes, kAlignment); }
-  void release(void *memory, size_t bytes) const {
+  void *allocate(size_t bytes, size_t alignment = kAlignment) const {
+    return hooks.allocate(hooks.user, bytes, alignment);
+  }
+  void release(void *memory, size_t bytes, size_t alignment = kAlignment) const {
     if (memory)
-      hooks.release(hooks.user, memory, bytes, kAlignment);
+      hooks.release(hooks.user, memory, bytes, alignment);
   }
 
   template <typename T, typename... Arguments> T *create(Arguments &&...arguments) const {

@@ -90,6 +90,9 @@ llmc_status finish(llmc_model &model, const char *file, const char *path,
     return status;
   if (llmc_status status = findWeights(model, file, path, options, error))
     return status;
+  if (options.weights == LLMC_WEIGHTS_COPY)
+    if (llmc_status status = copyWeights(model, file, error))
+      return status;
   if (llmc_status status = openTokenizer(model, file, error))
     return status;
   model.context.note(LLMC_LOG_INFO, "%s: %u graphs, level %s", file, model.artifact->n_graphs,
@@ -133,6 +136,10 @@ llmc_status checkArguments(llmc_context *context, const void *source,
     return fail(error, LLMC_INVALID_ARGUMENT,
                 "model: error: found struct_size %u, expected at least %zu", options->struct_size,
                 sizeof *options);
+  if (options && options->weights > LLMC_WEIGHTS_COPY)
+    return fail(error, LLMC_INVALID_ARGUMENT,
+                "model: error: found weights %u, expected %d (map) or %d (copy)", options->weights,
+                LLMC_WEIGHTS_MAP, LLMC_WEIGHTS_COPY);
   return LLMC_OK;
 }
 
@@ -143,6 +150,7 @@ const llmc_model_options kDefaults = {sizeof(llmc_model_options), 0, nullptr, nu
 llmc_model::~llmc_model() {
   if (tokenizer)
     context.allocator.destroy(tokenizer);
+  context.allocator.release(copy, copyBytes, llmc::kHugePageBytes);
   if (weightsMap)
     munmap(weightsMap, weightsMapBytes);
   if (library)

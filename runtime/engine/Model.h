@@ -26,6 +26,8 @@ struct llmc_model {
   void *library = nullptr;       // from dlopen, or NULL for a linked model
   void *weightsMap = nullptr;    // a separate weights file
   size_t weightsMapBytes = 0;
+  void *copy = nullptr; // of the weights, for LLMC_WEIGHTS_COPY
+  size_t copyBytes = 0;
   llmc::text::Tokenizer *tokenizer = nullptr; // NULL for a model without one
 
 private:
@@ -38,6 +40,11 @@ namespace llmc {
 // of the artefact or NULL.
 llmc_status mapWeightsFile(llmc_model &model, const char *modelPath, const char *given,
                            llmc_error *error);
+
+// Puts a copy of the weights in place of the mapped ones.
+llmc_status copyWeights(llmc_model &model, const char *file, llmc_error *error);
+// What the copy's memory is aligned to.
+constexpr size_t kHugePageBytes = size_t(2) << 20;
 
 // Takes the last level that the processor can run; the error names what it lacks for the least
 // demanding one.

@@ -129,15 +129,21 @@ LLMC_API void llmc_context_destroy(llmc_context *context);
 struct llmc_artifact;
 typedef const struct llmc_artifact *(*llmc_model_query)(uint32_t abi_version);
 
+typedef enum llmc_weights_place {
+  LLMC_WEIGHTS_MAP = 0, /* read where the file is mapped: opens at once, shared by processes */
+  LLMC_WEIGHTS_COPY = 1 /* copied into memory of the allocator, in huge pages where the system has
+                           them: as much memory, and a moment to read */
+} llmc_weights_place;
+
 typedef struct llmc_model_options {
   uint32_t struct_size;
-  uint32_t reserved;
+  uint32_t weights;         /* llmc_weights_place */
   const char *name;         /* what --name said when the model was compiled; NULL: nothing */
   const char *weights_path; /* the file of --weights=separate; NULL: beside the model */
 } llmc_model_options;
 
 /* Opens a compiled model. The file is checked before it is mapped, its tables after; weights are
- * mapped, not read. */
+ * mapped, not read, but for LLMC_WEIGHTS_COPY. */
 LLMC_API llmc_status llmc_model_open(llmc_context *context, const char *path,
                                      const llmc_model_options *options, llmc_model **model,
                                      llmc_error *error);
