@@ -20,6 +20,14 @@ public:
                          std::vector<const CLI::Option *> options) const override {
     return group == kHiddenGroup ? "" : CLI::Formatter::make_group(group, isPositional, options);
   }
+  // A group that is left out leaves an empty line behind.
+  std::string make_help(const CLI::App *app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(app, name, mode);
+    for (size_t at; (at = text.find("\n\n\n")) != text.npos;)
+      text.erase(at, 1);
+    return text;
+  }
 };
 
 struct Command {

@@ -92,6 +92,7 @@ void checkBench(const BenchOptions &options, bool hasModel, bool hasNice) {
 Body declareBench(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
   declareModel(app, options->model);
+  declareWeightsPlace(app, options->model);
   CLI::Option *prompts = declareList(app, "--prompt-len", options->promptLengths,
                                      "prompts to prefill, in tokens; 0: none", 0, kMostTokens);
   CLI::Option *steps =

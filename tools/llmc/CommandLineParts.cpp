@@ -13,6 +13,14 @@ void declareModel(CLI::App &app, ModelOptions &model) {
       ->type_name("F");
 }
 
+void declareWeightsPlace(CLI::App &app, ModelOptions &model) {
+  app.add_option_function<std::string>(
+         "--weights", [&model](const std::string &place) { model.copiesWeights = place == "copy"; },
+         "read from the mapped file, or from a copy in huge pages [map]")
+      ->type_name("map|copy")
+      ->check(CLI::IsMember({"map", "copy"}).description(""));
+}
+
 CLI::Option *declareCount(CLI::App &app, const char *name, uint32_t &value, const char *about,
                           uint32_t least, uint32_t most) {
   // Without the range's own words, which would be longer than the rest of the line.

@@ -22,6 +22,7 @@ constexpr uint32_t kMostTokens = 1u << 30;
 constexpr char kHiddenGroup[] = "Hidden";
 
 void declareModel(CLI::App &app, ModelOptions &model);
+void declareWeightsPlace(CLI::App &app, ModelOptions &model);
 CLI::Option *declareCount(CLI::App &app, const char *name, uint32_t &value, const char *about,
                           uint32_t least, uint32_t most);
 void declareThreads(CLI::App &app, ModelOptions &model);

@@ -189,6 +189,7 @@ Body declareRun(CLI::App &app) {
   declareSpeculation(app, options->sampling);
   app.add_flag("--ignore-eos", options->ignoreEos, "go on after an id that ends a text");
   declareThreads(app, options->model);
+  declareWeightsPlace(app, options->model);
   app.add_flag("--print-ids", options->printIds, "print new ids, not text");
   app.add_option("--logits-out", options->logitsOut, "f32 [prompt tokens, vocabulary] as .npy")
       ->type_name("F.npy");

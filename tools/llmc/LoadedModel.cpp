@@ -36,6 +36,7 @@ Result<LoadedModel> loadModel(const ModelOptions &options, const llmc_allocator 
   loaded.context.reset(context);
   llmc_model_options modelOptions = {};
   modelOptions.struct_size = sizeof modelOptions;
+  modelOptions.weights = options.copiesWeights ? LLMC_WEIGHTS_COPY : LLMC_WEIGHTS_MAP;
   modelOptions.name = options.name.empty() ? nullptr : options.name.c_str();
   modelOptions.weights_path = options.weights.empty() ? nullptr : options.weights.c_str();
   llmc_model *model = nullptr;

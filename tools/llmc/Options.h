@@ -15,7 +15,8 @@ struct ModelOptions {
   std::string path;
   std::string name;     // what --name said at compile time; "": it was not given
   std::string weights;  // file of a model with separate weights; "": beside the model
-  uint32_t threads = 0; // of a step; 0: as many as processors
+  bool copiesWeights = false; // into memory, instead of reading them where the file is mapped
+  uint32_t threads = 0;       // of a step; 0: as many as processors
 };
 
 // How tokens are picked; what is off is 0.

@@ -54,6 +54,12 @@ TEST(Bench, JsonHasEveryCombination) {
     }
 }
 
+TEST(Bench, CopiedWeightsAreReadFromMemory) {
+  const Json json = benchJson({"--weights", "copy", "--gen", "2", "--threads", "1"});
+  EXPECT_EQ(json["model"]["weights_memory"], "anonymous memory");
+  EXPECT_EQ(llmc({"bench", demoPath(), "--weights", "guess"}).code, 2);
+}
+
 TEST(Bench, ZeroStandsForNoRows) {
   const Json decode = benchJson({"--prompt-len", "0", "--gen", "2", "--threads", "1"});
   EXPECT_TRUE(decode["prefill"].empty());

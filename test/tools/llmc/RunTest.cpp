@@ -35,6 +35,13 @@ TEST(Run, LastLineHasTheGreedyIds) {
   EXPECT_EQ(outcome.lastLine(), tool::joinIds(demo.greedy({3, 1, 2}, 12)));
 }
 
+TEST(Run, CopiedWeightsGiveTheSameIds) {
+  const Outcome mapped = llmc({"run", demoPath(), "--prompt-ids", "1,2,3"});
+  const Outcome copied = llmc({"run", demoPath(), "--prompt-ids", "1,2,3", "--weights", "copy"});
+  EXPECT_EQ(copied.code, 0) << copied.error;
+  EXPECT_EQ(copied.lastLine(), mapped.lastLine());
+}
+
 TEST(Run, ThirtyTwoNewTokensAreTheDefault) {
   const Outcome outcome = llmc(command("5"));
   EXPECT_EQ(tool::parseIds(outcome.lastLine()).ids.size(), 32u);

@@ -35,6 +35,8 @@ std::vector<std::string> argumentsOf(const ModelOptions &model, uint32_t threads
       "llmc", "bench", model.path, "--threads", std::to_string(threads), "--first-token"};
   if (!model.name.empty())
     arguments.insert(arguments.end(), {"--name", model.name});
+  if (model.copiesWeights)
+    arguments.insert(arguments.end(), {"--weights", "copy"});
   if (!model.weights.empty())
     arguments.insert(arguments.end(), {"--weights-file", model.weights});
   return arguments;
