@@ -14,7 +14,7 @@ class CrewSize {
 public:
   // All times are ticks of the time stamp counter, 1 to 5 in a nanosecond.
   static constexpr uint64_t kForgiven = 4; // one part in so many may be lost: a helper gains more
-  static constexpr uint64_t kMostDebt = uint64_t(1) << 25; // beyond that: 7 to 30 milliseconds
+  static constexpr uint64_t kMostDebt = uint64_t(1) << 24; // beyond that: 4 to 16 milliseconds
   static constexpr uint64_t kShortestRest = uint64_t(1) << 27;
   static constexpr uint64_t kLongestRest = uint64_t(1) << 32; // of steps: 1 to 4 seconds
 
