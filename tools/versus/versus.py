@@ -127,13 +127,13 @@ def build_peers(chosen, models_wanted, level, cache, jobs):
     return {name: build(PEERS[name], level, cache, jobs) for name in sorted(wanted)}
 
 
-def take_samples(options, cache, report):
-    """(samples, machine) of all rounds."""
+def take_samples(options, cache, report, samples, machine):
+    """Adds to `samples` and `machine`: what there is stays when an engine fails."""
     known = engines(report)
     chosen = {name: known[name] for name in options.engines}
     programs = build_peers(chosen, options.models, options.level, cache, options.jobs)
     if options.build_only:
-        return [], {}
+        return
     tests = tests_of([n for n in options.prompt_len if n], options.gen, options.depth,
                      options.batch, options.batch_depth, options.start)
     if not tests:
@@ -143,10 +143,10 @@ def take_samples(options, cache, report):
     target = LEVELS[options.level][1]
     sizes = models.Sizes.of(tests)
     cases = [models.case_of(name, setup, cache, target, sizes) for name in options.models]
-    machine = machine_json(programs)
+    machine.update(machine_json(programs))
     print(describe(machine), file=sys.stderr)
-    return list(measure(cases, options.level, options.threads, tests, options.rounds,
-                        setup)), machine
+    for sample in measure(cases, options.level, options.threads, tests, options.rounds, setup):
+        samples.append(sample)
 
 
 def later(samples, earlier):
@@ -161,14 +161,20 @@ def run(options):
     counts = options.add and (options.add.exists() or not options.rounds)
     earlier = read_samples(options.add) if counts else []
     samples, machine = [], {}
-    if options.rounds or options.build_only:
-        with tempfile.TemporaryDirectory() as scratch:
-            samples, machine = take_samples(options, cache, Path(scratch) / "llmc.json")
-    samples = earlier + later(samples, earlier)
-    if options.json and samples:
-        write_samples(options.json, samples, machine)
+    try:
+        if options.rounds or options.build_only:
+            with tempfile.TemporaryDirectory() as scratch:
+                take_samples(options, cache, Path(scratch) / "llmc.json", samples, machine)
+    finally:
+        tell(earlier + later(samples, earlier), machine, options.json)
+
+
+def tell(samples, machine, path):
+    """The table, and the file of `path`."""
     if not samples:
         return
+    if path:
+        write_samples(path, samples, machine)
     print(markdown(table_rows(samples)))
     busy = len(samples) - len(quiet(samples))
     if busy:

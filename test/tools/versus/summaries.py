@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Medians, pairs and the table. Run by versus.test with the folder of tools/versus."""
 
+import io
 import sys
 import tempfile
 import unittest
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,6 +92,19 @@ class Files(unittest.TestCase):
             path, samples = Path(folder) / "s.json", [sample("p", 0, 10.0), sample("llmc", 0, 2.5, 0.1, 0.7)]
             write_samples(path, samples, {})
             self.assertEqual(read_samples(path), samples)
+
+    def test_what_was_measured_before_a_failure_stays(self):
+        def fails(options, cache, report, samples, machine):
+            samples.append(sample("p", 0, 10.0))
+            raise VersusError("an engine failed")
+
+        self.addCleanup(setattr, versus, "take_samples", versus.take_samples)
+        versus.take_samples = fails
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+            path = Path(folder) / "s.json"
+            with self.assertRaises(VersusError):
+                versus.run(versus.parse_options(["--json", str(path)]))
+            self.assertEqual(read_samples(path), [sample("p", 0, 10.0)])
 
     def test_a_file_of_something_else_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
