@@ -85,12 +85,14 @@ def LLM_ScheduleAttr : LLM_Attr<"Schedule", "schedule"> {
     Two kinds of fields. Those that fix a reduction tree, equal in all graphs of an artefact (DESIGN section 8):
     `lanes` (lanes of a row-wise sum), `k_split` (parts of K in a dot product, summed left to right), `kv_chunk`.
     Those that do not change a bit of any result: `row_tile` (rows that share a loaded weight), `panels` (weight panels
-    a program), `k_tile` (columns a step), `unroll`, `chunk` (programs that a thread claims at once).
+    a program), `across` (rows of a panel that a tile multiplies at a time; 0: all), `k_tile` (columns a step), `chunk`
+    (programs that a thread claims at once).
   }];
   let parameters = (ins
     DefaultValuedParameter<"int64_t", "0">:$lanes, DefaultValuedParameter<"int64_t", "1">:$k_split,
     DefaultValuedParameter<"int64_t", "0">:$kv_chunk, DefaultValuedParameter<"int64_t", "1">:$row_tile,
-    DefaultValuedParameter<"int64_t", "1">:$panels, DefaultValuedParameter<"int64_t", "0">:$k_tile,
+    DefaultValuedParameter<"int64_t", "1">:$panels, DefaultValuedParameter<"int64_t", "0">:$across,
+    DefaultValuedParameter<"int64_t", "0">:$k_tile,
     DefaultValuedParameter<"int64_t", "1">:$chunk);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

@@ -71,7 +71,8 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t lanes, int64_t kSplit,
-                                   int64_t kvChunk, int64_t rowTile, int64_t panels, int64_t kTile, int64_t chunk) {
+                                   int64_t kvChunk, int64_t rowTile, int64_t panels, int64_t across, int64_t kTile,
+                                   int64_t chunk) {
   auto outside = [&](StringRef field, int64_t value, int64_t least, int64_t most) -> LogicalResult {
     if (value >= least && value <= most)
       return success();
@@ -79,7 +80,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   };
   return failure(failed(outside("lanes", lanes, 0, 1024)) || failed(outside("k_split", kSplit, 1, 64)) ||
                  failed(outside("kv_chunk", kvChunk, kvChunk == 0 ? 0 : 64, 64)) || failed(outside("row_tile", rowTile, 1, 16)) ||
-                 failed(outside("panels", panels, 1, 64)) || failed(outside("k_tile", kTile, 0, 4096)) ||
+                 failed(outside("panels", panels, 1, 64)) || failed(outside("across", across, 0, 256)) ||
+                 failed(outside("k_tile", kTile, 0, 4096)) ||
                  failed(outside("chunk", chunk, 1, 1 << 20)));
 }
 

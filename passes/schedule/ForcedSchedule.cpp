@@ -11,11 +11,11 @@ namespace {
 
 /// The fields of a schedule by name, in the order of the attribute.
 constexpr const char *kFields[] = {"lanes",  "k_split", "kv_chunk", "row_tile",
-                                   "panels", "k_tile",  "chunk"};
+                                   "panels", "across",  "k_tile",   "chunk"};
 
 SmallVector<int64_t> valuesOf(ScheduleAttr s) {
   return {s.getLanes(),  s.getKSplit(), s.getKvChunk(), s.getRowTile(),
-          s.getPanels(), s.getKTile(),  s.getChunk()};
+          s.getPanels(), s.getAcross(), s.getKTile(),   s.getChunk()};
 }
 
 bool isGraph(StringRef word) { return word == "prefill" || word == "decode" || word == "verify"; }
@@ -81,5 +81,5 @@ ScheduleAttr llmc::applyForced(FusedOp region, ScheduleAttr schedule,
   }
   return ScheduleAttr::getChecked([&] { return region.emitError(); }, region.getContext(),
                                   values[0], values[1], values[2], values[3], values[4], values[5],
-                                  values[6]);
+                                  values[6], values[7]);
 }

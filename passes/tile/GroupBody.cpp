@@ -32,7 +32,9 @@ void QuantizedRow::store(Value tile, Value line, Value group) {
   OpBuilder &body = k.body;
   Location loc = k.loc;
   Type ints = k.intTileType(kGroup), bytes = RankedTensorType::get({kGroup}, body.getI8Type());
-  Value largest = k.reduce(tile::Reduction::Max, math::AbsFOp::create(body, loc, tile));
+  // Sizes are in the order of their bits, with NaN on top: a maximum of integers is one instruction.
+  Value sizes = arith::BitcastOp::create(body, loc, ints, math::AbsFOp::create(body, loc, tile));
+  Value largest = arith::BitcastOp::create(body, loc, body.getF32Type(), k.reduce(tile::Reduction::Max, sizes));
   Value scale = k.divf(largest, k.scalar(127));
   Value some = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OGE, scale,
                                      k.scalar(std::numeric_limits<float>::min()));

@@ -11,6 +11,8 @@ using namespace llmc::tiles;
 
 static constexpr int64_t kWords = GroupType::kGroup / 4; // of a group with a byte for each code
 
+static int64_t widthOfTile(Value tile) { return cast<RankedTensorType>(tile.getType()).getDimSize(0); }
+
 GroupPanels::GroupPanels(KernelBuilder &k, FlatSymbolRefAttr symbol) : k(k) {
   WeightType type = lookupWeight(k.region, symbol).getType();
   format = type.getGroups();
@@ -19,36 +21,36 @@ GroupPanels::GroupPanels(KernelBuilder &k, FlatSymbolRefAttr symbol) : k(k) {
   groups = type.getColumns() / GroupType::kGroup;
 }
 
-Value GroupPanels::intTile(int64_t value) {
+Value GroupPanels::intTile(int64_t width, int64_t value) {
   return arith::ConstantOp::create(
-      k.body, k.loc, DenseElementsAttr::get(k.intTileType(panelRows), int32_t(value)));
+      k.body, k.loc, DenseElementsAttr::get(k.intTileType(width), int32_t(value)));
 }
 
-Value GroupPanels::codes(const Place &place, int64_t word) {
-  SmallVector<Value> at(place.group);
-  at.push_back(k.index(word * panelRows));
-  return k.load(place.view, at, panelRows);
+Value GroupPanels::loadAt(const Place &place, Value view, int64_t elements) {
+  SmallVector<Value> at(place.block);
+  at.push_back(place.first ? k.add(place.first, k.index(elements)) : k.index(elements));
+  return k.load(view, at, place.width);
 }
 
 Value GroupPanels::factors(const Place &place, bool minimum) {
   Type element = place.unpacked ? Type(k.body.getF32Type()) : Type(k.body.getF16Type());
-  int64_t codeWords = (place.unpacked ? kWords : words()) * panelRows;
-  int64_t first = codeWords * 32 / element.getIntOrFloatBitWidth() + (minimum ? panelRows : 0);
-  SmallVector<Value> at(place.group);
-  at.push_back(k.index(first));
-  return k.load(k.reinterpret(place.view, element), at, panelRows);
+  int64_t rows = place.unpacked ? place.width : panelRows,
+          codeWords = (place.unpacked ? kWords : words()) * rows;
+  int64_t first = codeWords * 32 / element.getIntOrFloatBitWidth() + (minimum ? rows : 0);
+  return loadAt(place, k.reinterpret(place.view, element), first);
 }
 
 void GroupPanels::eachWord(const Place &place, EachWord use) {
   for (int64_t word = 0; word < (place.unpacked ? kWords : words()); ++word) {
-    Value stored = codes(place, word);
+    Value stored = loadAt(place, place.view, word * (place.unpacked ? place.width : panelRows));
     if (place.unpacked || format.getBits() == 8) {
       use(word, stored);
       continue;
     }
-    use(word, arith::AndIOp::create(k.body, k.loc, stored, intTile(0x0F0F0F0F)));
-    Value shifted = arith::ShRUIOp::create(k.body, k.loc, stored, intTile(4));
-    use(word + 4, arith::AndIOp::create(k.body, k.loc, shifted, intTile(0x0F0F0F0F)));
+    Value nibble = intTile(place.width, 0x0F0F0F0F);
+    use(word, arith::AndIOp::create(k.body, k.loc, stored, nibble));
+    Value shifted = arith::ShRUIOp::create(k.body, k.loc, stored, intTile(place.width, 4));
+    use(word + 4, arith::AndIOp::create(k.body, k.loc, shifted, nibble));
   }
 }
 
@@ -60,7 +62,7 @@ void GroupPanels::dot(SmallVectorImpl<Value> &sums, QuantizedRow &rows, ValueRan
                       Value group, int64_t word, Value weights) {
   SmallVector<Value> tiles;
   for (Value line : lines)
-    tiles.push_back(k.broadcast(rows.codes(line, group, word), panelRows));
+    tiles.push_back(k.broadcast(rows.codes(line, group, word), widthOfTile(weights)));
   auto op = tile::Dot4Op::create(k.body, k.loc, SmallVector<Type>(sums.size(), sums[0].getType()),
                                  tiles, weights, sums, format.getBits());
   sums.assign(op.getResults().begin(), op.getResults().end());
@@ -72,7 +74,7 @@ SmallVector<Value> GroupPanels::products(QuantizedRow &rows, ValueRange panels, 
   return k.loop(k.index(from), k.index(to), 1, zeros, [&](Value group, ValueRange carried) {
     SmallVector<Value> sums;
     for (auto [i, panel] : llvm::enumerate(panels))
-      llvm::append_range(sums, addGroup(rows, {view, {panel, group}, false}, lines, group,
+      llvm::append_range(sums, addGroup(rows, {view, {panel, group}, panelRows, false, Value()}, lines, group,
                                         carried.slice(i * lines.size(), lines.size())));
     return sums;
   });
@@ -80,13 +82,14 @@ SmallVector<Value> GroupPanels::products(QuantizedRow &rows, ValueRange panels, 
 
 SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, const Place &place, ValueRange lines,
                                          Value group, ValueRange sums) {
+  int64_t width = place.width;
   SmallVector<Value> codeSums, integers;
   for (Value line : lines) {
     codeSums.push_back(rows.sum(line, group));
     Value bias = arith::ConstantOp::create(
         k.body, k.loc, k.body.getI32IntegerAttr(int32_t(-format.getBias())));
     Value start = arith::MulIOp::create(k.body, k.loc, codeSums.back(), bias);
-    integers.push_back(format.getMinimum() ? intTile(0) : k.broadcast(start, panelRows));
+    integers.push_back(format.getMinimum() ? intTile(width, 0) : k.broadcast(start, width));
   }
   eachWord(place, [&](int64_t word, Value weights) {
     dot(integers, rows, lines, group, word, weights);
@@ -96,14 +99,14 @@ SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, const Place &place,
   Value minimums = format.getMinimum() ? factors(place, true) : Value();
   for (auto [m, line] : llvm::enumerate(lines)) {
     Value rowScale = rows.scale(line, group);
-    Value products = arith::SIToFPOp::create(k.body, k.loc, k.tileType(panelRows), integers[m]);
-    Value both = k.mulf(scales, k.broadcast(rowScale, panelRows));
+    Value products = arith::SIToFPOp::create(k.body, k.loc, k.tileType(width), integers[m]);
+    Value both = k.mulf(scales, k.broadcast(rowScale, width));
     Value sum = k.fma(products, both, sums[m]);
     if (minimums) {
       // Converted in all lanes: one element costs more, and waits for the register that it is put into.
-      Value whole = arith::SIToFPOp::create(k.body, k.loc, k.tileType(panelRows),
-                                            k.broadcast(codeSums[m], panelRows));
-      sum = k.fma(minimums, k.mulf(k.broadcast(rowScale, panelRows), whole), sum);
+      Value whole = arith::SIToFPOp::create(k.body, k.loc, k.tileType(width),
+                                            k.broadcast(codeSums[m], width));
+      sum = k.fma(minimums, k.mulf(k.broadcast(rowScale, width), whole), sum);
     }
     next.push_back(sum);
   }
@@ -113,33 +116,38 @@ SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, const Place &place,
 //===--- Unpacked groups
 //----------------------------------------------------------------------------------------------===//
 
-int64_t GroupPanels::unpackedBytes() const {
-  return (kWords + (format.getMinimum() ? 2 : 1)) * panelRows * 4;
+GroupPanels::Unpacked GroupPanels::unpackedMemory(int64_t count, int64_t across) {
+  int64_t words = (kWords + (format.getMinimum() ? 2 : 1)) * across;
+  return {k.scratch({panelRows / across * count, words}, k.body.getI32Type()), count, across};
 }
 
-Value GroupPanels::unpackedMemory(int64_t count) {
-  return k.scratch({count, unpackedBytes() / 4}, k.body.getI32Type());
-}
-
-void GroupPanels::unpack(Value memory, Value panel, Value from, Value to) {
-  Value floats = k.reinterpret(memory, k.body.getF32Type());
-  k.loop(from, to, 1, {}, [&](Value group, ValueRange) {
-    Value line = k.sub(group, from);
-    Place packed{view, {panel, group}, false};
-    eachWord(packed, [&](int64_t word, Value weights) {
-      k.store(weights, memory, {line, k.index(word * panelRows)});
+void GroupPanels::unpack(const Unpacked &unpacked, Value panel, Value from, Value to) {
+  int64_t across = unpacked.across;
+  Value words = unpacked.memory, floats = k.reinterpret(words, k.body.getF32Type());
+  k.loop(k.index(0), k.index(panelRows / across), 1, {}, [&](Value part, ValueRange) {
+    Value firstLine = k.sub(k.mul(part, unpacked.count), from);
+    k.loop(from, to, 1, {}, [&](Value group, ValueRange) {
+      Value line = k.add(firstLine, group);
+      Place packed{view, {panel, group}, across, false, k.mul(part, across)};
+      eachWord(packed, [&](int64_t word, Value weights) {
+        k.store(weights, words, {line, k.index(word * across)});
+      });
+      k.store(factors(packed, false), floats, {line, k.index(kWords * across)});
+      if (format.getMinimum())
+        k.store(factors(packed, true), floats, {line, k.index((kWords + 1) * across)});
+      return SmallVector<Value>();
     });
-    k.store(factors(packed, false), floats, {line, k.index(kWords * panelRows)});
-    if (format.getMinimum())
-      k.store(factors(packed, true), floats, {line, k.index((kWords + 1) * panelRows)});
     return SmallVector<Value>();
   });
 }
 
-SmallVector<Value> GroupPanels::unpackedProducts(QuantizedRow &rows, Value memory, ValueRange lines,
-                                                 Value from, Value to, ValueRange sums) {
+SmallVector<Value> GroupPanels::unpackedProducts(QuantizedRow &rows, const Unpacked &unpacked,
+                                                 Value part, ValueRange lines, Value from, Value to,
+                                                 ValueRange sums) {
+  Value firstLine = k.sub(k.mul(part, unpacked.count), from);
   return k.loop(from, to, 1, sums, [&](Value group, ValueRange carried) {
-    return addGroup(rows, {memory, {k.sub(group, from)}, true}, lines, group, carried);
+    Place place{unpacked.memory, {k.add(firstLine, group)}, unpacked.across, true, Value()};
+    return addGroup(rows, place, lines, group, carried);
   });
 }
 

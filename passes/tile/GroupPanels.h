@@ -19,15 +19,21 @@ public:
   llvm::SmallVector<mlir::Value> products(QuantizedRow &rows, mlir::ValueRange panels,
                                           mlir::ValueRange lines, int64_t from, int64_t to);
 
-  /// Memory for `count` groups of a panel with a byte for each code and scales in f32.
-  mlir::Value unpackedMemory(int64_t count);
-  int64_t unpackedBytes() const; ///< of one group
+  /// `count` groups of a panel with a byte for each code and scales in f32, `across` rows of the panel
+  /// after the other: [panelRows / across][count] blocks.
+  struct Unpacked {
+    mlir::Value memory;
+    int64_t count, across;
+  };
+  Unpacked unpackedMemory(int64_t count, int64_t across);
   /// Fills such memory with groups `from`, ... to below `to`.
-  void unpack(mlir::Value memory, mlir::Value panel, mlir::Value from, mlir::Value to);
-  /// Adds to `sums` [row] what `products` would for these groups: the same numbers in the same order.
-  llvm::SmallVector<mlir::Value> unpackedProducts(QuantizedRow &rows, mlir::Value memory,
-                                                  mlir::ValueRange lines, mlir::Value from,
-                                                  mlir::Value to, mlir::ValueRange sums);
+  void unpack(const Unpacked &unpacked, mlir::Value panel, mlir::Value from, mlir::Value to);
+  /// Adds to `sums` [row], of rows `part * across` ... of the panel, what `products` would for these
+  /// groups: the same numbers in the same order.
+  llvm::SmallVector<mlir::Value> unpackedProducts(QuantizedRow &rows, const Unpacked &unpacked,
+                                                  mlir::Value part, mlir::ValueRange lines,
+                                                  mlir::Value from, mlir::Value to,
+                                                  mlir::ValueRange sums);
 
   /// Four neighbouring columns of one row of the weight: column 4 * word of a group, and with 4 bits,
   /// where `high`, column 16 + 4 * word.
@@ -35,21 +41,25 @@ public:
   int64_t words() const { return format.getBits(); }
 
 private:
-  /// A place in a panel: a view, and the indices of a group in it.
+  /// Some rows of a panel in one group: a view, the indices of the group's block in it, `width` rows
+  /// from `first` on (null: 0).
   struct Place {
     mlir::Value view;
-    llvm::SmallVector<mlir::Value> group;
+    llvm::SmallVector<mlir::Value> block;
+    int64_t width;
     bool unpacked;
+    mlir::Value first;
   };
   using EachWord = llvm::function_ref<void(int64_t word, mlir::Value weights)>;
 
   /// Calls `use` for columns 4 * word ... 4 * word + 3 of a group, words 0 to 7 in some order.
   void eachWord(const Place &place, EachWord use);
-  mlir::Value codes(const Place &place, int64_t word);
+  /// So many elements into the block, after as many as `first` says.
+  mlir::Value loadAt(const Place &place, mlir::Value view, int64_t elements);
   /// Scales come after the codes, minimums after the scales; as f32.
   mlir::Value factors(const Place &place, bool minimum);
   mlir::Value half(mlir::Value panel, mlir::Value group, mlir::Value row, bool minimum);
-  mlir::Value intTile(int64_t value);
+  mlir::Value intTile(int64_t width, int64_t value);
   /// The terms of one group added to `sums` [row] of one panel.
   llvm::SmallVector<mlir::Value> addGroup(QuantizedRow &rows, const Place &place,
                                           mlir::ValueRange lines, mlir::Value group,

@@ -5,7 +5,7 @@
 // weight and goes over all rows, `row_tile` at a time: a CPU's nest, where the panel stays in cache.
 // Every output has one chain of fused multiply-adds along K (times k_split, summed left to right),
 // whatever the row tile, so all graphs agree to the bit.
-#include "passes/tile/GroupPanels.h"
+#include "passes/tile/LinearProducts.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -15,13 +15,6 @@ using namespace llmc::tiles;
 namespace {
 
 constexpr int64_t kMostTogether = 4; // panels written out side by side
-constexpr int64_t kTilesABlock = 16; // row tiles whose sums wait while parts of a panel are unpacked
-
-/// A projection of the region: linear or lm_head.
-struct Projection {
-  Value input, result;
-  FlatSymbolRefAttr weight, bias;
-};
 
 class LinearKernel {
 public:
@@ -30,39 +23,65 @@ public:
   LogicalResult build() {
     if (failed(collect()))
       return failure();
-    WeightType weight = lookupWeight(k.region, projections.front().weight).getType();
-    panelRows = weight.getLayout().getPanelRows();
-    inGroups = bool(weight.getGroups());
-    columns = weight.getColumns();
-    outputs = weight.getRows();
-    if (leaving != yielded && panelRows != GroupType::kGroup)
+    LinearProducts made(k, projections);
+    products = &made;
+    if (leaving != yielded && products->panelRows() != GroupType::kGroup)
       return k.region.emitError() << "expects panels of " << GroupType::kGroup
-                                  << " rows where the result is rounded in groups, found " << panelRows;
-    kTile = std::min(k.schedule.getKTile() ? k.schedule.getKTile() : 8, columns);
-    int64_t panels = llvm::divideCeil(outputs, panelRows),
-            perProgram = std::min(k.schedule.getPanels(), panels);
-    k.launch.inner = llvm::divideCeil(panels, perProgram);
+                                  << " rows where the result is rounded in groups, found "
+                                  << products->panelRows();
+    int64_t tile = k.schedule.getRowTile();
     lineExtent =
         lineOf(yielded.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
     target = k.output(yielded);
-    Value first = k.mul(k.programId(tile::Axis::Inner), perProgram);
-    Value last =
-        arith::MinUIOp::create(k.body, k.loc, k.add(first, k.index(perProgram)), k.index(panels));
+    auto [first, last] = panelsOfProgram();
     Value rows = k.extent(lineExtent), done = k.index(0);
-    if (int64_t tile = k.schedule.getRowTile(); tile > 1) {
-      bool unpacks = inGroups && weight.getGroups().getBits() < 8 &&
-                     k.schedule.getKTile() >= GroupType::kGroup && k.schedule.getKSplit() == 1;
+    if (tile > 1 && (products->unpacks() || !products->splits())) {
       k.loop(first, last, 1, {}, [&](Value panel, ValueRange) {
-        overRowTiles(panel, unpacks ? overUnpacked(panel, rows, tile) : k.index(0), rows, tile);
+        Value from = products->unpacks() ? overUnpacked(panel, rows) : k.index(0);
+        if (!products->splits())
+          overRowTiles(panel, from, rows, tile);
         return SmallVector<Value>();
       });
-      done = rowsInTiles(rows, tile);
+      done = products->splits() ? k.mul(k.div(rows, tile), tile) : rowsInTiles(rows, tile);
     }
-    overSingleRows(first, last, done, rows, perProgram, panels);
+    overSingleRows(first, last, done, rows);
     return success();
   }
 
 private:
+  /// `panels` of them each; at the end ever fewer, so that threads that claim programs in order end
+  /// together: of 28 panels 4 4 4 4 4 4 2 1 1.
+  std::pair<Value, Value> panelsOfProgram() {
+    int64_t panels = llvm::divideCeil(products->outputs(), products->panelRows()),
+            most = std::min(k.schedule.getPanels(), panels), half = std::max<int64_t>(most / 2, 1);
+    int64_t full = most > 1 && panels > most ? (panels - most) / most : panels / most;
+    int64_t rest = panels - full * most, ones = rest ? (rest - 1) % half + 1 : 0,
+            halves = (rest - ones) / half;
+    k.launch.inner = full + halves + ones;
+    Value program = k.programId(tile::Axis::Inner);
+    if (!rest) {
+      Value first = k.mul(program, most);
+      return {first, k.add(first, k.index(most))};
+    }
+    // What the programs before this one, and it too, have: of each size.
+    auto before = [&](Value count) {
+      auto within = [&](int64_t from, int64_t size) {
+        Value above = arith::MaxSIOp::create(k.body, k.loc, k.sub(count, k.index(from)), k.index(0));
+        return arith::MinSIOp::create(k.body, k.loc, above, k.index(size)).getResult();
+      };
+      Value sum = k.add(k.mul(within(0, full), most), k.mul(within(full, halves), half));
+      return k.add(sum, within(full + halves, ones));
+    };
+    return {before(program), before(k.add(program, k.index(1)))};
+  }
+
+  Value overUnpacked(Value panel, Value rows) {
+    return products->ofUnpacked(panel, rows, [&](ArrayRef<Value> sums, ArrayRef<Value> lines) {
+      std::vector<RowBody> perRow(lines.size(), RowBody(k));
+      storePanel(panel, sums, lines.size(), lines, perRow);
+    });
+  }
+
   /// After tiles of `tile` rows come ever fewer, down to two.
   static int64_t nextTile(int64_t tile) { return int64_t(llvm::bit_floor(uint64_t(tile - 1))); }
 
@@ -85,104 +104,22 @@ private:
     }
   }
 
-  /// Full row tiles, where there are two or more, by a panel unpacked once for all of them; `k_tile`
-  /// columns at a time, so that it stays in cache. Sums wait in memory between two parts of a panel.
-  /// Returns the first row that is left.
-  Value overUnpacked(Value panel, Value rows, int64_t tile) {
-    int64_t groups = columns / GroupType::kGroup,
-            part = std::min(k.schedule.getKTile() / GroupType::kGroup, groups);
-    int64_t whole = (groups - 1) / part * part; // groups before the last part
-    std::vector<GroupPanels> weights;
-    SmallVector<Value> memory;
-    for (Projection &projection : projections) {
-      weights.emplace_back(k, projection.weight);
-      memory.push_back(weights.back().unpackedMemory(part));
-    }
-    Value few = arith::CmpIOp::create(k.body, k.loc, arith::CmpIPredicate::ult, rows, k.index(2 * tile));
-    Value end = arith::SelectOp::create(k.body, k.loc, few, k.index(0), k.mul(k.div(rows, tile), tile));
-    QuantizedRow row(k, k.input(projections.front().input), columns);
-    int64_t block = whole ? kTilesABlock * tile : std::numeric_limits<int32_t>::max();
-    int64_t sumRows = kTilesABlock * tile * int64_t(projections.size());
-    Value waiting = whole ? k.scratch({sumRows, panelRows}, k.body.getF32Type()) : Value();
-
-    // The products of one part with a tile of rows: `each` gets the sums of [projection][row].
-    auto overTiles = [&](Value base, Value from, Value to, bool first,
-                         llvm::function_ref<void(Value, ArrayRef<Value>)> each) {
-      for (size_t p = 0; p < weights.size(); ++p)
-        weights[p].unpack(memory[p], panel, from, to);
-      k.loop(base, k.minimum(k.add(base, k.index(block)), end), tile, {}, [&](Value line, ValueRange) {
-        SmallVector<Value> lines = linesFrom(line, tile), sums;
-        for (size_t p = 0; p < weights.size(); ++p) {
-          SmallVector<Value> before(tile, k.filled(panelRows, 0));
-          for (int64_t m = 0; m < tile && !first; ++m)
-            before[m] = k.load(waiting, {sumLine(k.sub(line, base), p, m), k.index(0)}, panelRows);
-          llvm::append_range(sums, weights[p].unpackedProducts(row, memory[p], lines, from, to, before));
-        }
-        each(line, sums);
-        return SmallVector<Value>();
-      });
-    };
-    auto keep = [&](Value base) {
-      return [&, base](Value line, ArrayRef<Value> sums) {
-        for (auto [i, sum] : llvm::enumerate(sums))
-          k.store(sum, waiting, {sumLine(k.sub(line, base), i / tile, i % tile), k.index(0)});
-      };
-    };
-    k.loop(k.index(0), end, block, {}, [&](Value base, ValueRange) {
-      if (whole) {
-        overTiles(base, k.index(0), k.index(part), true, keep(base));
-        if (whole > part)
-          k.loop(k.index(part), k.index(whole), part, {}, [&](Value from, ValueRange) {
-            overTiles(base, from, k.add(from, k.index(part)), false, keep(base));
-            return SmallVector<Value>();
-          });
-      }
-      overTiles(base, k.index(whole), k.index(groups), !whole, [&](Value line, ArrayRef<Value> sums) {
-        SmallVector<Value> lines = linesFrom(line, tile);
-        std::vector<RowBody> perRow(tile, RowBody(k));
-        storePanel(panel, sums, tile, lines, perRow);
-      });
-      return SmallVector<Value>();
-    });
-    return end;
-  }
-
-  /// Where the sum of projection `p` and row `m` of the tile at `line` waits.
-  Value sumLine(Value line, int64_t p, int64_t m) {
-    return k.add(k.mul(line, int64_t(projections.size())), k.index(p * k.schedule.getRowTile() + m));
-  }
-
-  SmallVector<Value> linesFrom(Value first, int64_t count) {
-    SmallVector<Value> lines;
-    for (int64_t m = 0; m < count; ++m)
-      lines.push_back(m ? k.add(first, k.index(m)) : first);
-    return lines;
-  }
-
-  /// One row leaves registers free: groups take some panels of a program at a time, each a stream
-  /// of its own; what is left goes one by one.
-  void overSingleRows(Value first, Value last, Value from, Value rows, int64_t perProgram,
-                      int64_t panels) {
-    int64_t together = inGroups ? std::min(perProgram, kMostTogether) : 1;
-    auto overPanels = [&](Value begin, Value end, int64_t step) {
-      k.loop(begin, end, step, {}, [&](Value panel, ValueRange) {
-        SmallVector<Value> streams;
-        for (int64_t i = 0; i < step; ++i)
-          streams.push_back(i ? k.add(panel, k.index(i)) : panel);
+  /// One row leaves registers free: it takes some panels of a program at a time, each a stream of its
+  /// own; what is left goes in ever fewer.
+  void overSingleRows(Value first, Value last, Value from, Value rows) {
+    int64_t most = std::min(k.schedule.getPanels(), kMostTogether);
+    for (int64_t together = int64_t(llvm::bit_floor(uint64_t(most))); together >= 1; together /= 2) {
+      Value end = together == 1 ? last : k.add(first, k.mul(k.div(k.sub(last, first), together), together));
+      k.loop(first, end, together, {}, [&](Value panel, ValueRange) {
+        SmallVector<Value> streams = linesFrom(k, panel, together);
         k.loop(from, rows, 1, {}, [&](Value row, ValueRange) {
           rowTile(streams, row, 1);
           return SmallVector<Value>();
         });
         return SmallVector<Value>();
       });
-    };
-    Value single = first;
-    if (together > 1) {
-      single = k.add(first, k.mul(k.div(k.sub(last, first), together), together));
-      overPanels(first, single, together);
+      first = end;
     }
-    if (together == 1 || panels % together || perProgram % together)
-      overPanels(single, last, 1);
   }
 
   bool isProduct(Value value) const {
@@ -257,16 +194,16 @@ private:
 
   /// Some panels of every projection for `count` rows.
   void rowTile(ArrayRef<Value> panels, Value firstRow, int64_t count) {
-    SmallVector<Value> lines = linesFrom(firstRow, count);
+    SmallVector<Value> lines = linesFrom(k, firstRow, count);
     std::vector<RowBody> perRow;
     perRow.reserve(count);
     for (Value line : lines) {
       perRow.emplace_back(k);
-      if (!inGroups)
+      if (!products->inGroups())
         perRow.back().prepare(projections.front().input, line);
     }
 
-    SmallVector<Value> sums = products(panels, lines, perRow);
+    SmallVector<Value> sums = products->of(panels, lines, perRow);
     for (auto [i, panel] : llvm::enumerate(panels))
       storePanel(panel, ArrayRef(sums).drop_front(i * lines.size()), panels.size() * lines.size(), lines, perRow);
   }
@@ -275,6 +212,7 @@ private:
   /// the next.
   void storePanel(Value panel, ArrayRef<Value> sums, size_t stride, ArrayRef<Value> lines,
                   MutableArrayRef<RowBody> perRow) {
+    int64_t panelRows = products->panelRows(), outputs = products->outputs();
     Value column = k.mul(panel, panelRows);
     Value valid;
     if (outputs % panelRows)
@@ -294,74 +232,11 @@ private:
     }
   }
 
-  /// Dot products [projection][panel][row]: k_split parts of K, summed left to right.
-  SmallVector<Value> products(ArrayRef<Value> panels, ArrayRef<Value> lines,
-                              MutableArrayRef<RowBody> rows) {
-    int64_t steps = inGroups ? columns / GroupType::kGroup : columns;
-    int64_t parts = std::min(k.schedule.getKSplit(), steps);
-    int64_t perPart = llvm::divideCeil(steps, parts);
-    SmallVector<Value> total;
-    for (int64_t from = 0; from < steps; from += perPart) {
-      int64_t to = std::min(steps, from + perPart);
-      SmallVector<Value> part = inGroups ? groupProducts(panels, lines, from, to)
-                                         : partialProducts(panels.front(), lines, rows, from, to);
-      if (total.empty())
-        total = part;
-      else
-        for (auto [sum, more] : llvm::zip(total, part))
-          sum = k.addf(sum, more);
-    }
-    return total;
-  }
-
-  /// Groups from `from` to below `to`. One projection after the other: the sums of two would not
-  /// fit into registers.
-  SmallVector<Value> groupProducts(ValueRange panels, ValueRange lines, int64_t from, int64_t to) {
-    Value row = projections.front().input;
-    QuantizedRow quantized(k, k.input(row), widthOf(row.getType()));
-    SmallVector<Value> sums;
-    for (Projection &projection : projections)
-      llvm::append_range(
-          sums, GroupPanels(k, projection.weight).products(quantized, panels, lines, from, to));
-    return sums;
-  }
-
-  SmallVector<Value> partialProducts(Value panel, ArrayRef<Value> lines,
-                                     MutableArrayRef<RowBody> rows, int64_t from, int64_t to) {
-    SmallVector<Value> sums(projections.size() * lines.size(), k.filled(panelRows, 0));
-    int64_t full = from + (to - from) / kTile * kTile;
-    auto dotAt = [&](Value column, int64_t width, ValueRange carried) {
-      SmallVector<Value> tiles, next;
-      for (auto [m, line] : llvm::enumerate(lines))
-        tiles.push_back(rows[m].tileOf(projections.front().input, line, column, width));
-      for (auto [p, projection] : llvm::enumerate(projections)) {
-        Value view = k.weight(projection.weight);
-        auto type = RankedTensorType::get({width, panelRows},
-                                          cast<tile::ViewType>(view.getType()).getElementType());
-        Value matrix = tile::LoadOp::create(k.body, k.loc, type, view,
-                                            ValueRange{panel, column, k.index(0)}, Value());
-        ValueRange before = carried.slice(p * lines.size(), lines.size());
-        auto dot = tile::DotOp::create(k.body, k.loc, before.getTypes(), tiles, matrix, before,
-                                       Value(), false, 1);
-        llvm::append_range(next, dot.getResults());
-      }
-      return next;
-    };
-    if (full > from)
-      sums =
-          k.loop(k.index(from), k.index(full), kTile, sums,
-                 [&](Value column, ValueRange carried) { return dotAt(column, kTile, carried); });
-    if (full < to)
-      sums = dotAt(k.index(full), to - full, sums);
-    return sums;
-  }
-
   KernelBuilder &k;
   SmallVector<Projection> projections;
   Value yielded, leaving, target; ///< what leaves the products is `leaving`, maybe rounded to `yielded`
+  LinearProducts *products = nullptr; ///< while the kernel is built
   tile::Extent lineExtent = tile::Extent::Rows;
-  int64_t panelRows = 0, columns = 0, outputs = 0, kTile = 0;
-  bool inGroups = false; ///< of the weights, and so of the row
 };
 
 } // namespace

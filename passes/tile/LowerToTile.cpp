@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes every fused region a block program and a launch of it. A kernel is built for each region
-// and then looked up by its text: regions of the same kind, shapes, types and schedule share one,
-// so code size does not grow with the number of layers.
+// Makes every fused region a block program and a launch of it. Regions of the same kind, shapes,
+// types and schedule share one, so code does not grow with the number of layers: they are told by
+// what they say (SharedKernels), others by the text of the kernel that they become.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/Regions.h"
-#include "passes/tile/KernelBuilder.h"
+#include "passes/tile/SharedKernels.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace llmc {
@@ -68,6 +68,7 @@ private:
 struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
   void runOnOperation() override {
     KernelSet kernels(getOperation());
+    shared = {};
     for (FunctionOpInterface graph : graph::graphsOf(getOperation())) {
       if (failed(checkGraph(graph)))
         return signalPassFailure();
@@ -129,17 +130,14 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
     if (failed(checkSchedule(region)))
       return failure();
     KernelKind kind = kindOf(region);
-    OpBuilder end = OpBuilder::atBlockEnd(getOperation().getBody()), graph(region);
-    Type step = tile::StepType::get(&getContext());
-    auto kernel = tile::KernelOp::create(end, region.getLoc(), "draft",
-                                         FunctionType::get(&getContext(), step, {}));
-    tiles::KernelBuilder builder(region, kernel, graph);
-    if (failed(buildKernel(builder, kind)))
+    OpBuilder graph(region);
+    FlatSymbolRefAttr kernel;
+    std::optional<tiles::Launch> known = shared.find(region, kind, graph, kernel);
+    if (!known && failed(build(region, kind, graph, kernels, known, kernel)))
       return failure();
-    builder.finish();
-    tiles::Launch &launch = builder.launch;
+    const tiles::Launch &launch = *known;
     auto op = tile::LaunchOp::create(
-        graph, region.getLoc(), launch.results, kernels.add(kernel, kind), region.getNameAttr(),
+        graph, region.getLoc(), launch.results, kernel, region.getNameAttr(),
         tile::ExtentAttr::get(&getContext(), launch.extent), graph.getI64IntegerAttr(launch.inner),
         graph.getI64IntegerAttr(launch.chunk), mapped(launch.operands), IntegerAttr());
     for (auto [replaced, result] : llvm::zip(launch.replaced, op.getResults()))
@@ -148,6 +146,22 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
       if (Value now = results.lookup(result))
         result.replaceUsesWithIf(
             now, [&](OpOperand &use) { return isa<func::ReturnOp>(use.getOwner()); });
+    return success();
+  }
+
+  LogicalResult build(FusedOp region, KernelKind kind, OpBuilder &graph, KernelSet &kernels,
+                      std::optional<tiles::Launch> &launch, FlatSymbolRefAttr &kernel) {
+    OpBuilder end = OpBuilder::atBlockEnd(getOperation().getBody());
+    Type step = tile::StepType::get(&getContext());
+    auto draft = tile::KernelOp::create(end, region.getLoc(), "draft",
+                                        FunctionType::get(&getContext(), step, {}));
+    tiles::KernelBuilder builder(region, draft, graph);
+    if (failed(buildKernel(builder, kind)))
+      return failure();
+    builder.finish();
+    kernel = kernels.add(draft, kind);
+    shared.keep(region, kind, builder.launch, kernel);
+    launch = std::move(builder.launch);
     return success();
   }
 
@@ -170,6 +184,7 @@ struct LowerToTilePass : llmc::impl::LowerToTilePassBase<LowerToTilePass> {
   }
 
   llvm::DenseMap<Value, Value> results;
+  tiles::SharedKernels shared;
 };
 
 } // namespace

@@ -21,7 +21,7 @@ constexpr int64_t kMostStreams = 4; // of packed weights, read at a time by one 
 constexpr int64_t kUnpackedColumns = 2048; // of a panel, a byte each and their factors: at most 80 KiB, on the stack and in L2
 
 struct Fields {
-  int64_t lanes = 0, kSplit = 1, kvChunk = 0, rowTile = 1, panels = 1, kTile = 0, chunk = 1;
+  int64_t lanes = 0, kSplit = 1, kvChunk = 0, rowTile = 1, panels = 1, across = 0, kTile = 0, chunk = 1;
 };
 
 class CpuTarget : public Target {
@@ -58,14 +58,14 @@ public:
       reason = "one program a sequence";
       break;
     }
-    return ScheduleAttr::get(region.getContext(), f.lanes, f.kSplit, f.kvChunk, f.rowTile, f.panels, f.kTile, f.chunk);
+    return ScheduleAttr::get(region.getContext(), f.lanes, f.kSplit, f.kvChunk, f.rowTile, f.panels, f.across, f.kTile, f.chunk);
   }
 
 private:
   static int64_t chunkOf(int64_t bytesPerProgram) { return std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, bytesPerProgram)); }
 
   void linear(FusedOp region, Fields &f, std::string &reason) const {
-    int64_t projections = 0, panelBytes = 0, outputs = 0;
+    int64_t projections = 0, panelBytes = 0;
     bool inGroups = false, nibbles = false;
     for (Operation &op : region.getBody().front())
       if (FlatSymbolRefAttr symbol = graph::multipliedBy(&op)) {
@@ -73,7 +73,6 @@ private:
         WeightType type = lookupWeight(&op, symbol).getType();
         inGroups = bool(type.getGroups());
         nibbles = inGroups && type.getGroups().getBits() == 4;
-        outputs = type.getRows();
         int64_t rows = type.getRows() + (kPanelRows - type.getRows() % kPanelRows) % kPanelRows;
         panelBytes += int64_t(type.getBytes()) / rows * kPanelRows;
       }
@@ -83,25 +82,23 @@ private:
     int64_t fits = std::max<int64_t>((description.vectorRegisters - vectors - 1) / sums, 1);
     f.rowTile = std::min(inGroups ? std::max<int64_t>(fits / 2 * 2, 1) : floorOfTwo(fits), kMostRowTile);
     f.kTile = inGroups ? 0 : 16;
+    bool splits = inGroups && fits < 2;
+    if (splits) { // few registers: one of a panel's at a time, for as many rows as then fit
+      f.across = description.vectorLanes;
+      f.rowTile = (description.vectorRegisters - 4) / 2;
+    }
     bool manyRows = graph::graphNameOf(region) == "prefill" && lineOf(region->getResult(0).getType()) == Line::Row;
+    if ((manyRows && nibbles) || splits)
+      f.kTile = (splits ? kUnpackedColumns / 2 : kUnpackedColumns) / projections;
     // A panel's weights serve many rows: arithmetic, and single panels are what threads can share out evenly.
-    if (!manyRows && inGroups)
-      f.panels = streams(std::min(floorOfTwo(fits), kMostStreams), llvm::divideCeil(outputs, kPanelRows));
-    if (manyRows && nibbles)
-      f.kTile = kUnpackedColumns / projections;
-    if (!manyRows)
+    if (!manyRows) {
+      f.panels = std::min(floorOfTwo(fits), kMostStreams);
       f.chunk = chunkOf(panelBytes * f.panels);
-    reason = llvm::formatv("{0} rows share a loaded weight, one row reads {1} panels at a time: {2} of {3} registers hold sums",
-                           f.rowTile, f.panels, std::max(f.rowTile, f.panels) * sums, description.vectorRegisters)
-                 .str();
+    }
+    reason = llvm::formatv("{0} rows share a loaded weight, one row reads {1} panels at a time", f.rowTile, f.panels).str();
   }
 
   static int64_t floorOfTwo(int64_t count) { return int64_t(llvm::bit_floor(uint64_t(count))); }
-
-  /// Panels that one row reads side by side: at most `most`, one less where that leaves no remainder.
-  static int64_t streams(int64_t most, int64_t panels) {
-    return most > 2 && panels % most && panels % (most - 1) == 0 ? most - 1 : most;
-  }
 
   cpu::CpuLevel level;
   TargetFacts description;

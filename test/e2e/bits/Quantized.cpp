@@ -108,7 +108,9 @@ TEST_P(QuantizedSchedules, changeNoBit) {
   for (const char *schedule :
        {"linear:row_tile=1,linear:panels=4,chunk=1",
         "linear:row_tile=3,linear:panels=2,decode:linear:row_tile=2,verify:linear:panels=3",
-        "linear:row_tile=8,linear:panels=1,chunk=3"}) {
+        "linear:row_tile=8,linear:panels=1,chunk=3",
+        "linear:row_tile=3,linear:across=8,linear:k_tile=64,decode:linear:row_tile=2",
+        "linear:row_tile=5,linear:across=16,linear:k_tile=32,prefill:linear:panels=4"}) {
     ASSERT_NO_FATAL_FAILURE(compile(level, schedule));
     EXPECT_EQ(throughAllGraphs(expected, {2}), "") << schedule;
     EXPECT_EQ(inPieces(expected, {1}, 7, LLMC_STEP_AUTO), "") << schedule;

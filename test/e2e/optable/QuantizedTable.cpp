@@ -198,6 +198,9 @@ std::vector<OpCase> quantizedTable() {
   // Many rows: panels unpacked in parts of two groups, of 3 and of 5; two blocks of 64 rows, tiles of 4, and what is left.
   for (const Named &named : {int4, int4Minimum})
     add("unpacked", named, {"", kMLP, {}, 96, 160, 40, 71, "silu", "prefill", "never", "linear:row_tile=4,linear:k_tile=64"}, false);
+  // A part of a panel's rows at a time, as levels with few registers want it.
+  for (const Named &named : {int4Minimum, int8, int8Minimum})
+    add("parts_of_panels", named, {"", kMLP, {}, 96, 160, 40, 17, "silu", "prefill", "never", "linear:row_tile=3,linear:across=16,linear:k_tile=64"}, false);
   // As a GGUF file mixes them, and the embedding in floats beside a head in groups.
   table.push_back(makeCase({"mixed_minimum", kMLP, {kInt4Minimum, kInt8, kInt8}, 64, 96, 50, 6, "silu", "prefill", "cost", kPacked}));
   table.push_back(makeCase({"mixed_floats", kMLP, {kInt4, "bf16", kInt4}, 64, 96, 50, 6, "silu", "prefill", "cost", kPacked}));

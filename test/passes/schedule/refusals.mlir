@@ -13,7 +13,7 @@
 // RUN: echo "module {}" | llmc-opt --llmc-set-schedule | FileCheck %s --check-prefix=EMPTY
 // RUN: echo "module {}" | not llmc-opt --llmc-set-schedule="force=chunk=2" 2>&1 | FileCheck %s --check-prefix=EMPTYFORCED
 
-// FIELD: error: schedule 'speed=9': expected [graph:][kind or region:]field=number, with field one of lanes, k_split, kv_chunk, row_tile, panels, k_tile, chunk
+// FIELD: error: schedule 'speed=9': expected [graph:][kind or region:]field=number, with field one of lanes, k_split, kv_chunk, row_tile, panels, across, k_tile, chunk
 // NUMBER: error: schedule 'chunk=fast': expected [graph:][kind or region:]field=number
 // VALUE: error: schedule 'chunk': expected [graph:][kind or region:]field=number
 // GRAPH: error: schedule 'draft:linear:chunk=2': 'draft' is no graph, expected prefill, decode or verify

@@ -28,7 +28,9 @@ func.func @quantize(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.gr
 // CHECK: tile.reduce add {{.*}} : tensor<32xf32> -> f32
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c2
 // CHECK: %[[SIZE:.*]] = math.absf %{{.*}} : tensor<32xf32>
-// CHECK: %[[LARGEST:.*]] = tile.reduce max %[[SIZE]]
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[SIZE]] : tensor<32xf32> to tensor<32xi32>
+// CHECK: %[[MOST:.*]] = tile.reduce max %[[BITS]]
+// CHECK: %[[LARGEST:.*]] = arith.bitcast %[[MOST]] : i32 to f32
 // CHECK: %[[SCALE:.*]] = arith.divf %[[LARGEST]], %{{.*}} : f32
 // CHECK: math.roundeven
 // CHECK: %[[CODES:.*]] = arith.fptosi
@@ -245,9 +247,9 @@ func.func @unpacked(%x: tensor<?x192xf32>) -> tensor<?x32xf32> attributes {llm.g
 // CHECK: tile.kernel @linear_0
 // Eight words of codes, scales, minimums.
 // CHECK: %[[BYTES:.*]] = tile.scratch : <2x320xi32>
+// CHECK: %[[WAITING:.*]] = tile.scratch : <32x32xf32>
 // CHECK: %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c4
 // CHECK: %[[END:.*]] = arith.select %[[FEW]], %c0{{.*}}
-// CHECK: %[[WAITING:.*]] = tile.scratch : <32x32xf32>
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[END]]
 // The first two groups: unpacked, multiplied, put aside.
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
@@ -265,6 +267,65 @@ func.func @unpacked(%x: tensor<?x192xf32>) -> tensor<?x32xf32> attributes {llm.g
 // CHECK: tile.dot4
 // CHECK-NOT: tile.store {{.*}}, %[[WAITING]]
 // CHECK: tile.store {{.*}} : tensor<32xf32>, <?x32xf32>
+
+// -----
+
+// Few registers: 8 of a panel's 32 rows at a time stay in the nearest cache while all rows pass; sums wait until a panel is complete.
+// A tile of rows is unpacked for at once, and what is left goes row by row.
+llm.weight @w : !llm.weight<32x64x!llm.group<bits = 8>, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @parts
+func.func @parts(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph = "decode"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x64x!llm.group<bits = 8>>
+  } : tensor<?x64x!llm.group<bits = 8>>
+  %y = llm.fused "w" schedule <row_tile = 3, across = 8, k_tile = 64> {
+    %0 = llm.linear %q, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x32xf32>
+    llm.yield %0 : tensor<?x32xf32>
+  } : tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// CHECK: tile.kernel @linear_0
+// Four parts of two groups; 8 words and the scales of 8 rows in each.
+// CHECK: %[[BYTES:.*]] = tile.scratch : <8x72xi32>
+// CHECK: %[[WAITING:.*]] = tile.scratch : <48x32xf32>
+// CHECK: arith.cmpi ult, %{{.*}}, %c3
+// CHECK-COUNT-8: tile.store {{.*}}, %[[BYTES]]{{.*}} : tensor<8xi32>
+// CHECK-COUNT-8: tile.dot4 (%{{.*}}, %{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}, %{{.*}}) : tensor<8xi32>
+// CHECK-COUNT-3: tile.store {{.*}}, %[[WAITING]]{{.*}} : tensor<8xf32>
+// CHECK-COUNT-3: tile.load %[[WAITING]]{{.*}} -> tensor<32xf32>
+// CHECK-COUNT-3: tile.store {{.*}} : tensor<32xf32>, <?x32xf32>
+// CHECK: tile.dot4 (%{{.*}}) by %{{.*}} into (%{{.*}}) : tensor<32xi32>
+
+// -----
+
+// One row reads several panels side by side; programs get ever smaller, so that threads end together: of 11
+// panels 4, 2, 2, 2, 1.
+llm.weight @w : !llm.weight<352x32x!llm.group<bits = 8>, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @streams
+func.func @streams(%x: tensor<?x32xf32>) -> tensor<?x352xf32> attributes {llm.graph = "decode"} {
+  %q = llm.fused "row" schedule <lanes = 32> {
+    %0 = llm.quantize %x : tensor<?x32xf32> -> tensor<?x32x!llm.group<bits = 8>>
+    llm.yield %0 : tensor<?x32x!llm.group<bits = 8>>
+  } : tensor<?x32x!llm.group<bits = 8>>
+  // CHECK: tile.launch @linear_0 "w" grid(one, 5)
+  %y = llm.fused "w" schedule <panels = 4> {
+    %0 = llm.linear %q, @w : tensor<?x32x!llm.group<bits = 8>> -> tensor<?x352xf32>
+    llm.yield %0 : tensor<?x352xf32>
+  } : tensor<?x352xf32>
+  return %y : tensor<?x352xf32>
+}
+
+// CHECK: tile.kernel @linear_0
+// CHECK-COUNT-32: tile.dot4
+// CHECK-COUNT-4: tile.store {{.*}} : tensor<32xf32>
+// CHECK-COUNT-16: tile.dot4
+// CHECK-COUNT-2: tile.store {{.*}} : tensor<32xf32>
+// CHECK-COUNT-8: tile.dot4
+// CHECK-NOT: tile.dot4
 
 // -----
 
