@@ -43,7 +43,8 @@ def Tile_Field : Tile_Enum<"Field", "field", "an array of the step descriptor (a
 def Tile_FieldAttr : EnumAttr<Tile_Dialect, Tile_Field, "field">;
 
 def Tile_Reduction : Tile_Enum<"Reduction", "reduction", "how a tile becomes one element", [
-  I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">]>;
+  I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">,
+  I32EnumAttrCase<"Greater", 3, "greater">]>;
 def Tile_ReductionAttr : EnumAttr<Tile_Dialect, Tile_Reduction, "reduction">;
 
 def Tile_KVPart : Tile_Enum<"KVPart", "kv_part", "half of a cache", [
@@ -81,7 +82,10 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
 
 def Tile_KVType : Tile_Type<"KV", "kv"> {
   let summary = "a paged cache: chunks of 64 tokens, keys first, then values; `block` bytes from chunk to chunk of a page";
-  let description = [{ Elements are f32 (not printed) or bf16, rounded to nearest even by whoever stores them. }];
+  let description = [{
+    Elements are f32 (not printed) or bf16, rounded to nearest even by whoever stores them. Token-major: [token][head][width].
+    Else head-major: values [head][token][width], and keys as columns, [head][width][token], so that scores have keys in lanes.
+  }];
   let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value, "bool":$tokenMajor, "int64_t":$block,
                         DefaultValuedParameter<"::mlir::Type", "::mlir::Float32Type::get($_ctxt)">:$element);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -92,6 +96,8 @@ def Tile_KVType : Tile_Type<"KV", "kv"> {
     int64_t getValueBytes() const { return getHeads() * getValue() * kChunk * getElementBytes(); }
     int64_t getElementBytes() const { return getElement().getIntOrFloatBitWidth() / 8; }
     int64_t getWidth(bool isKey) const { return isKey ? getKey() : getValue(); }
+    /// Elements from one token of a head to the next, and from one element of a token to the next.
+    std::pair<int64_t, int64_t> getStrides(KVPart part) const;
   }];
 }
 

@@ -86,3 +86,10 @@ LogicalResult KVType::verify(function_ref<InFlightDiagnostic()> emitError, int64
     return emitError() << "a chunk block of " << block << " bytes does not hold this cache, expected at least " << least;
   return success();
 }
+
+std::pair<int64_t, int64_t> KVType::getStrides(KVPart part) const {
+  int64_t width = getWidth(part == KVPart::Key);
+  if (getTokenMajor())
+    return {getHeads() * width, 1};
+  return part == KVPart::Key ? std::pair<int64_t, int64_t>(1, kChunk) : std::pair<int64_t, int64_t>(width, 1);
+}

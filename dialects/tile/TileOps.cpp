@@ -103,7 +103,7 @@ static LogicalResult verifyAccess(Operation *op, ViewType view, Type value, size
     return op->emitOpError() << "expects a tile of rank 1 or 2 within a view of rank " << view.getRank() << ", found rank " << rank;
   if (masked && rank == 2)
     return op->emitOpError() << "expects rank 1 with valid, found rank 2";
-  if (view.getStride(view.getRank() - 1) != 1)
+  if (!isa<StoreOp>(op) && view.getStride(view.getRank() - 1) != 1)
     return op->emitOpError() << "expects the last dimension to be contiguous, found stride " << view.getStride(view.getRank() - 1);
   int64_t width = tile.getDimSize(rank - 1), available = view.getShape().back();
   if (!masked && !ShapedType::isDynamic(available) && width > available)
@@ -140,16 +140,19 @@ LogicalResult ScratchOp::verify() {
 
 LogicalResult KVChunkOp::verify() {
   KVType kv = getKv().getType();
-  bool key = getPart() == KVPart::Key;
-  int64_t width = kv.getWidth(key), stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
   ViewType view = getResult().getType();
   if (view.getElementType() != kv.getElement())
     return emitOpError() << "expects elements of type " << kv.getElement() << ", found " << view.getElementType();
-  if (view.getRank() == 2 && view.getShape()[0] == KVType::kChunk && view.getShape()[1] == width && view.getStride(0) == stride &&
-      view.getStride(1) == 1)
+  int64_t width = kv.getWidth(getPart() == KVPart::Key);
+  auto [token, element] = kv.getStrides(getPart());
+  auto is = [&](int64_t lines, int64_t columns, int64_t lineStride, int64_t columnStride) {
+    return view.getRank() == 2 && view.getShape()[0] == lines && view.getShape()[1] == columns && view.getStride(0) == lineStride &&
+           view.getStride(1) == columnStride;
+  };
+  if (is(KVType::kChunk, width, token, element) || is(width, KVType::kChunk, element, token))
     return success();
-  return emitOpError() << "expects a result of " << KVType::kChunk << " x " << width << " with strides [" << stride
-                       << ", 1], found " << view;
+  return emitOpError() << "expects a result of " << KVType::kChunk << " x " << width << " with strides [" << token << ", " << element
+                       << "], or its transpose, found " << view;
 }
 
 //===--- Tiles -------------------------------------------------------------------------------------------------------===//
@@ -182,7 +185,9 @@ ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
     return parser.emitError(loc) << "expected 'by' or 'by_transposed', found '" << by << "'";
   if (parser.parseKeyword("into") || parser.parseOperandList(accumulators, OpAsmParser::Delimiter::Paren))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("valid")) && parser.parseOperand(valid.emplace_back()))
+  if (succeeded(parser.parseOptionalKeyword("valid")) &&
+      (parser.parseOperandList(valid, OpAsmParser::Delimiter::OptionalParen) ||
+       (valid.empty() && parser.parseOperand(valid.emplace_back()))))
     return failure();
   if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(rowType) || parser.parseComma() ||
       parser.parseType(matrixType) || parser.parseComma() || parser.parseType(accumulatorType))
@@ -197,14 +202,16 @@ ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
   return failure(parser.resolveOperands(rows, rowTypes, loc, result.operands) ||
                  parser.resolveOperand(matrix, matrixType, result.operands) ||
                  parser.resolveOperands(accumulators, accumulatorTypes, loc, result.operands) ||
-                 (!valid.empty() && parser.resolveOperand(valid.front(), parser.getBuilder().getIndexType(), result.operands)));
+                 parser.resolveOperands(valid, parser.getBuilder().getIndexType(), result.operands));
 }
 
 void DotOp::print(OpAsmPrinter &printer) {
   printer << " (" << getRows() << (getTransposed() ? ") by_transposed " : ") by ") << getMatrix() << " into (" << getAccumulators()
           << ')';
-  if (getValid())
+  if (getValid().size() == 1)
     printer << " valid " << getValid();
+  else if (!getValid().empty())
+    printer << " valid (" << getValid() << ')';
   SmallVector<StringRef> elided{getTransposedAttrName(), getOperandSegmentSizesAttrName()};
   if (getLanes() == 1)
     elided.push_back(getLanesAttrName());
@@ -233,8 +240,10 @@ LogicalResult DotOp::verify() {
   int64_t lanes = getLanes();
   if (lanes <= 0 || (lanes & (lanes - 1)) || k % lanes || (!getTransposed() && lanes != 1))
     return emitOpError() << "expects lanes to be a power of two that divides " << k << " (and 1 unless transposed), found " << lanes;
-  if (getTransposed() && getValid())
+  if (getTransposed() && !getValid().empty())
     return emitOpError() << "expects no valid count when transposed";
+  if (getValid().size() > 1 && getValid().size() != getRows().size())
+    return emitOpError() << "expects one valid count, or one for each of " << getRows().size() << " rows, found " << getValid().size();
   return success();
 }
 

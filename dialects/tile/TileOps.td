@@ -116,10 +116,12 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments]> {
 def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
   let summary = "writes a tile, or one element, to a view";
   let description = [{
-    With `valid`, only the first so many elements are written. Refuses as `tile.load` does, and rank 2.
+    With `valid`, only the first so many elements are written. The last dimension may have a stride, as where a column of keys
+    is written. Else it refuses as `tile.load` does, and rank 2.
 
     ```mlir
     tile.store %a, %y[%r, %c0] valid %n : tensor<8xf32>, !tile.view<?x8xf32>
+    tile.store %a, %column[%c0, %c0] : tensor<8xf32>, !tile.view<64x8xf32, strides = [1, 64]>
     ```
   }];
   let arguments = (ins Tile_Stored:$value, Arg<Tile_ViewType, "", [MemWrite]>:$view, Variadic<Index>:$indices,
@@ -162,11 +164,12 @@ def Tile_ScratchOp : Tile_Op<"scratch"> {
 def Tile_KVChunkOp : Tile_Op<"kv_chunk", [Pure]> {
   let summary = "one head's keys or values of one chunk: 64 x width";
   let description = [{
-    Follows the page table of sequence `sequence` to its `chunk`-th chunk of slots. Refuses: a result that is not
-    64 x width with the strides of the cache's layout.
+    Follows the page table of sequence `sequence` to its `chunk`-th chunk of slots. Refuses: a result that is neither
+    64 x width with the strides of the cache's layout nor the transpose of it.
 
     ```mlir
-    %k = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<64x8xf32>
+    %k = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<8x64xf32>
+    %column = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<64x8xf32, strides = [1, 64]>
     ```
   }];
   let arguments = (ins Tile_KVPartAttr:$part, Tile_KVType:$kv, Tile_StepType:$step, Index:$sequence, Index:$chunk, Index:$head);
@@ -205,10 +208,12 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "a tile becomes one element, always by the same tree";
   let description = [{
-    The tree halves: element i joins element i + n/2, until one is left. Refuses: a width that is no power of two; rank 2.
+    The tree halves: element i joins element i + n/2, until one is left. A NaN survives `max` and `min`, to which -0 is below +0;
+    `greater` leaves both open, for one instruction where `max` takes five. Refuses: a width that is no power of two; rank 2.
 
     ```mlir
     %m = tile.reduce max %a : tensor<8xf32> -> f32
+    %g = tile.reduce greater %a : tensor<8xf32> -> f32
     ```
   }];
   let arguments = (ins Tile_ReductionAttr:$reduction, Tile_Tile1:$input);
@@ -221,7 +226,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   let summary = "rows times a matrix tile, added to accumulators";
   let description = [{
     `by` a K x N tile: `acc_m[n] = fma(a_m[k], b[k, n], acc_m[n])` for k = 0, 1, ... in this order; with `valid`, k stays
-    below it and the rest of b is not read. `by_transposed` an N x K tile: `acc_m[n] + tree(lane sums over k)`, where lane l of
+    below it and the rest of b is not read. One count holds for all rows; else each row has its own, and no other row's b
+    touches its sums. `by_transposed` an N x K tile: `acc_m[n] + tree(lane sums over k)`, where lane l of
     `lanes` sums k = l, l + lanes, ... in order and the tree is that of `tile.reduce`; lanes divides K.
     All rows share one loaded b. b may be stored as bf16 or f16: each element is then extended to f32, exactly. A leaf: each
     target expands it. Refuses: shapes that do not match; b not from `tile.load`; rows and accumulators other than f32.
@@ -230,9 +236,10 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
     %r = tile.dot (%a) by %b into (%acc) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
     %s = tile.dot (%q) by_transposed %k into (%z) {lanes = 8 : i64} : tensor<8xf32>, tensor<64x8xf32>, tensor<64xf32>
     %h = tile.dot (%a) by %half into (%acc) : tensor<8xf32>, tensor<8x32xbf16>, tensor<32xf32>
+    %e:2 = tile.dot (%a, %one) by %b into (%acc, %acc) valid (%c0, %n) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
     ```
   }];
-  let arguments = (ins Variadic<Tile_Tile1>:$rows, Tile_StoredTile:$matrix, Variadic<Tile_Tile1>:$accumulators, Optional<Index>:$valid,
+  let arguments = (ins Variadic<Tile_Tile1>:$rows, Tile_StoredTile:$matrix, Variadic<Tile_Tile1>:$accumulators, Variadic<Index>:$valid,
                        UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$lanes);
   let results = (outs Variadic<Tile_Tile1>:$results);
   let hasCustomAssemblyFormat = 1;

@@ -73,7 +73,7 @@ public:
         failed(agree("rms_norm", "lanes", schedule.getLanes(), region)))
       return failure();
     if (auto attention = graph::findIn<llm::AttentionOp>(region))
-      return agree("attention " + region.getName().str(), "lanes", schedule.getLanes(), region);
+      return agree("attention " + region.getName().str(), "k_split", schedule.getKSplit(), region);
     if (kindOf(region) == KernelKind::Linear)
       return agree("linear " + weightOf(region), "k_split", schedule.getKSplit(), region);
     return success();

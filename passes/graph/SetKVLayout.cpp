@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gives every cache the format of its elements and its order inside a chunk: head-major (one stream
-// a head, what attention reads) or token-major (one stream a token, what an append writes). Types
-// carry both, so every value that stands for a cache is retyped.
+// a head with keys as columns, what attention reads) or token-major (one stream a token, what an
+// append writes). Types carry both, so every value that stands for a cache is retyped.
 #include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "llvm/ADT/StringSwitch.h"

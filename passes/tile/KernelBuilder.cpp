@@ -165,14 +165,38 @@ void KernelBuilder::store(Value value, Value view, ValueRange indices, Value val
   tile::StoreOp::create(body, loc, value, view, indices, valid);
 }
 
-Value KernelBuilder::chunk(tile::KVPart part, Value cache, Value sequence, Value chunk,
-                           Value head) {
+Value KernelBuilder::chunk(tile::KVPart part, Value cache, Value sequence, Value chunk, Value head,
+                           LineOf line) {
   auto kv = cast<tile::KVType>(cache.getType());
-  int64_t width = kv.getWidth(part == tile::KVPart::Key),
-          stride = kv.getTokenMajor() ? kv.getHeads() * width : width;
-  auto view = tile::ViewType::get(body.getContext(), {tile::KVType::kChunk, width},
-                                  kv.getElement(), {stride, 1});
+  int64_t width = kv.getWidth(part == tile::KVPart::Key);
+  auto [token, element] = kv.getStrides(part);
+  SmallVector<int64_t> shape{tile::KVType::kChunk, width}, strides{token, element};
+  if (line == LineOf::Element) {
+    std::swap(shape[0], shape[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  auto view = tile::ViewType::get(body.getContext(), shape, kv.getElement(), strides);
   return tile::KVChunkOp::create(body, loc, view, part, cache, step(), sequence, chunk, head);
+}
+
+Value KernelBuilder::matrix(Value view) {
+  auto type = cast<tile::ViewType>(view.getType());
+  auto tile = RankedTensorType::get(type.getShape(), type.getElementType());
+  return tile::LoadOp::create(body, loc, tile, view, ValueRange{index(0), index(0)}, Value());
+}
+
+SmallVector<Value> KernelBuilder::dot(ValueRange rows, Value matrix, ValueRange accumulators,
+                                      ValueRange valid) {
+  auto dot = tile::DotOp::create(body, loc, accumulators.getTypes(), rows, matrix, accumulators,
+                                 valid, /*transposed=*/false, /*lanes=*/1);
+  return SmallVector<Value>(dot.getResults());
+}
+
+SmallVector<Value> KernelBuilder::dotTransposed(ValueRange rows, Value matrix,
+                                                ValueRange accumulators) {
+  auto dot = tile::DotOp::create(body, loc, accumulators.getTypes(), rows, matrix, accumulators,
+                                 ValueRange(), /*transposed=*/true, /*lanes=*/1);
+  return SmallVector<Value>(dot.getResults());
 }
 
 Value KernelBuilder::reduce(tile::Reduction how, Value tile) {

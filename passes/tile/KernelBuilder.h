@@ -93,9 +93,16 @@ public:
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// Tiles of f32 are rounded where the view is of bf16.
   void store(mlir::Value value, mlir::Value view, mlir::ValueRange indices, mlir::Value valid = {});
-  /// One head's keys or values of one chunk of a cache.
+  /// One head's keys or values of one chunk of a cache: a line for each token, or for each element.
+  enum class LineOf { Token, Element };
   mlir::Value chunk(tile::KVPart part, mlir::Value cache, mlir::Value sequence, mlir::Value chunk,
-                    mlir::Value head);
+                    mlir::Value head, LineOf line = LineOf::Token);
+  /// All of a rank 2 view, for a dot.
+  mlir::Value matrix(mlir::Value view);
+  llvm::SmallVector<mlir::Value> dot(mlir::ValueRange rows, mlir::Value matrix,
+                                     mlir::ValueRange accumulators, mlir::ValueRange valid = {});
+  llvm::SmallVector<mlir::Value> dotTransposed(mlir::ValueRange rows, mlir::Value matrix,
+                                               mlir::ValueRange accumulators);
   mlir::Value reduce(tile::Reduction how, mlir::Value tile);
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) {
     return mlir::math::FmaOp::create(body, loc, a, b, c);

@@ -70,7 +70,7 @@ SmallVector<Value> LinearProducts::ofFloats(ArrayRef<Value> panels, ArrayRef<Val
                                             ValueRange{panel, column, k.index(0)}, Value());
         ValueRange before = carried.slice(next.size(), lines.size());
         auto dot = tile::DotOp::create(k.body, k.loc, before.getTypes(), tiles, matrix, before,
-                                       Value(), false, 1);
+                                       ValueRange(), false, 1);
         llvm::append_range(next, dot.getResults());
       }
     return next;

@@ -20,6 +20,10 @@ constexpr int64_t kMostStreams = 4; // of packed weights, read at a time by one 
 
 constexpr int64_t kUnpackedColumns = 2048; // of a panel, a byte each and their factors: at most 80 KiB, on the stack and in L2
 
+constexpr int64_t kRowsOfALine = 32; // keys of bf16 in a cache line
+constexpr int64_t kBlockBytes = 128 << 10; // of scratch, for a block of attention
+constexpr int64_t kMostBlockRows = 16;     // more would leave few programs to share out
+
 struct Fields {
   int64_t lanes = 0, kSplit = 1, kvChunk = 0, rowTile = 1, panels = 1, across = 0, kTile = 0, chunk = 1;
 };
@@ -47,12 +51,12 @@ public:
       linear(region, f, reason);
       break;
     case KernelKind::RopeAppend:
-      reason = "one program a row";
+      // Keys are columns: neighbouring rows write to the same lines of cache, which threads should not pass to and fro.
+      f.chunk = graph::graphNameOf(region) == "prefill" ? kRowsOfALine : 1;
+      reason = llvm::formatv("one program a row, {0} rows at a time", f.chunk).str();
       break;
     case KernelKind::Attention:
-      f.lanes = description.vectorLanes;
-      f.kvChunk = 64;
-      reason = "one program a row and query head";
+      attention(region, f, reason);
       break;
     case KernelKind::Verify:
       reason = "one program a sequence";
@@ -96,6 +100,26 @@ private:
       f.chunk = chunkOf(panelBytes * f.panels);
     }
     reason = llvm::formatv("{0} rows share a loaded weight, one row reads {1} panels at a time", f.rowTile, f.panels).str();
+  }
+
+  /// One row streams its keys past the query heads that share them. Many rows of a sequence take turns at a chunk of keys: as many
+  /// as fit into the scratch.
+  void attention(FusedOp region, Fields &f, std::string &reason) const {
+    AttentionOp attention = graph::findIn<AttentionOp>(region);
+    KVCacheType cache = attention.getView().getType().getCache();
+    f.lanes = f.kvChunk = int64_t(cache.getChunk());
+    int64_t heads = int64_t(attention.getHeads() / cache.getHeads());
+    if (graph::graphNameOf(region) == "decode") {
+      reason = llvm::formatv("one row: {0} query heads share keys", heads).str();
+      return;
+    }
+    int64_t turnedKeys = f.kvChunk * int64_t(cache.getKey()), padding = 6,
+            ofQuery = int64_t(cache.getKey() + 2 * cache.getValue()) + f.kvChunk + 8;
+    f.rowTile = kMostBlockRows;
+    while (f.rowTile > 1 && 4 * (turnedKeys + ofQuery * (f.rowTile * heads + padding)) > kBlockBytes)
+      f.rowTile /= 2;
+    f.chunk = f.rowTile * int64_t(cache.getHeads());
+    reason = llvm::formatv("{0} rows of a sequence share a chunk of keys, with {1} query heads each", f.rowTile, heads).str();
   }
 
   static int64_t floorOfTwo(int64_t count) { return int64_t(llvm::bit_floor(uint64_t(count))); }

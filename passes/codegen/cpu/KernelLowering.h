@@ -8,6 +8,17 @@
 
 namespace llmc::cpu {
 
+/// Some rows and columns of a dot, whose sums fit into registers.
+struct DotBlock {
+  tile::DotOp op;
+  mlir::Value matrix;                       ///< address of the first of its columns
+  int64_t firstRow = 0;                     ///< of those of the dot
+  llvm::SmallVector<mlir::Value> rows = {}; ///< addresses
+  llvm::SmallVector<int64_t> widths = {};   ///< of its columns, cut into registers
+  bool inPairs = false;                     ///< two registers hold even and odd columns
+  int64_t toNext = 0;                       ///< bytes to what is read next; 0: unknown
+};
+
 class KernelLowering : public KernelWalk {
 public:
   KernelLowering(tile::KernelOp kernel, const CpuLevel &level)
@@ -39,6 +50,7 @@ private:
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   mlir::Value loadPrefix(mlir::VectorType type, mlir::Value place, mlir::Value valid);
   void storePrefix(mlir::Value vector, mlir::Value place, mlir::Value valid);
+  void storeColumn(mlir::Value vector, mlir::Value place, int64_t stride, mlir::Value valid);
   mlir::Value withType(mlir::Type type, mlir::Value value);
   mlir::Value prefixMask(mlir::Value valid, int64_t width);
   mlir::LogicalResult lowerScratch(tile::ScratchOp op);
@@ -67,11 +79,23 @@ private:
   mlir::LogicalResult lowerDot(tile::DotOp op);
   void lowerDotBy(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows);
   void lowerDotByTransposed(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows);
-  Values sumOverK(tile::DotOp op, mlir::Value matrix, mlir::ValueRange rows,
-                  llvm::ArrayRef<int64_t> widths, Values sums);
   mlir::Value loadExtended(mlir::Type element, int64_t width, mlir::Value pointer);
   Values laneSums(tile::DotOp op, mlir::Value matrix, mlir::Value row, int64_t count);
   mlir::Value rowAddress(tile::DotOp op, mlir::Value row);
+
+  // LowerDotBlock.cpp.
+  Values sumOverK(DotBlock &block, Values sums);
+  Values sumOverDepth(const DotBlock &block, Values sums);
+  Values sumUpToCounts(const DotBlock &block, Values sums);
+  Values sumUpTo(const DotBlock &block, mlir::Value begin, mlir::Value end, Values sums);
+  Values addLoop(const DotBlock &block, mlir::Value begin, mlir::Value end, int64_t steps,
+                 Values sums);
+  Values addSteps(const DotBlock &block, mlir::Value k, int64_t offset, int64_t steps, Values sums);
+  void addProducts(const DotBlock &block, mlir::ValueRange scalars, mlir::Value line, Values &sums);
+  void prefetch(const DotBlock &block, mlir::Value line);
+  std::pair<mlir::Value, mlir::Value> loadPair(int64_t width, mlir::Value place);
+  mlir::Value everyOther(mlir::Value a, mlir::Value b, int64_t from);
+  mlir::Value inTurn(mlir::Value even, mlir::Value odd, int64_t from);
 
   mlir::VectorType vectorOf(int64_t width, mlir::Type element) {
     return mlir::VectorType::get({width}, element);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tile.dot` as register blocks of fused multiply-adds that read the matrix from memory. Which rows
-// and columns share a block is free: an element's own chain of additions is the one that TileOps.td
-// states, so the bits do not depend on it.
+// `tile.dot` as register blocks of fused multiply-adds that read the matrix from memory
+// (LowerDotBlock.cpp). Which rows and columns share a block is free: an element's own chain of
+// additions is the one that TileOps.td states, so the bits do not depend on it.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,7 +14,7 @@ using namespace llmc;
 using namespace llmc::cpu;
 using namespace llmc::tile;
 
-/// Steps of K written out in a loop body: enough to hide the loop's own instructions.
+/// Vectors written out in a loop body of by_transposed.
 static constexpr int64_t kUnroll = 4;
 /// Vectors of one row that are multiplied without a loop over them.
 static constexpr int64_t kStraightVectors = 8;
@@ -68,77 +68,23 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
     across = (across + 1) / 2;
   int64_t down = std::min(rowCount, std::max<int64_t>(budget / across, 1));
   Pieces sums(rowCount);
-  for (int64_t firstRow = 0; firstRow < rowCount; firstRow += down) {
-    int64_t endRow = std::min(firstRow + down, rowCount);
-    ValueRange someRows = rows.slice(firstRow, endRow - firstRow);
+  for (int64_t firstRow = 0; firstRow < rowCount; firstRow += down)
     for (int64_t first = 0; first < registers; first += across) {
-      SmallVector<int64_t> widths;
-      for (int64_t r = first; r < std::min(first + across, registers); ++r)
-        widths.push_back(std::min(lanes, columns - r * lanes));
+      DotBlock block{op, matrix, firstRow};
+      int64_t endRow = std::min(firstRow + down, rowCount), column = first * lanes;
+      block.matrix = offsetBy(matrix, matrixElement(op), column);
+      block.rows.append(rows.begin() + firstRow, rows.begin() + endRow);
+      for (; column < std::min((first + across) * lanes, columns); column += lanes)
+        block.widths.push_back(std::min(lanes, columns - column));
       Values inits;
-      for (int64_t row = firstRow; row < endRow; ++row)
-        for (auto [r, width] : llvm::enumerate(widths))
-          inits.push_back(
-              slice(lookup(op.getAccumulators()[row]), (first + int64_t(r)) * lanes, width));
-      Values done =
-          sumOverK(op, offsetBy(matrix, matrixElement(op), first * lanes), someRows, widths, inits);
-      for (auto [i, sum] : llvm::enumerate(done))
-        sums[firstRow + int64_t(i / widths.size())].push_back(sum);
+      for (Value accumulator : op.getAccumulators().slice(firstRow, endRow - firstRow))
+        for (auto [r, width] : llvm::enumerate(block.widths))
+          inits.push_back(slice(lookup(accumulator), (first + int64_t(r)) * lanes, width));
+      for (auto [i, sum] : llvm::enumerate(sumOverK(block, inits)))
+        sums[firstRow + int64_t(i / block.widths.size())].push_back(sum);
     }
-  }
   for (auto [row, result] : llvm::enumerate(op.getResults()))
     values.map(result, join(sums[row]));
-}
-
-/// sums[row][piece] += row[k] * matrix[k, piece], k ascending: a loop in steps of kUnroll, then
-/// what is left.
-KernelLowering::Values KernelLowering::sumOverK(DotOp op, Value matrix, ValueRange rows,
-                                                ArrayRef<int64_t> widths, Values sums) {
-  Type f32 = builder.getF32Type(), stored = matrixElement(op);
-  int64_t depth = cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0),
-          stride = lineStride(op);
-  auto addSteps = [&](Value k, int64_t offset, int64_t steps, Values sums) {
-    Value line = k ? offsetBy(matrix, stored, arith::MulIOp::create(builder, loc, k, index(stride)))
-                   : matrix;
-    Values elements;
-    for (Value row : rows)
-      elements.push_back(k ? offsetBy(row, f32, k) : row);
-    for (int64_t i = offset; i < offset + steps; ++i) {
-      Values scalars;
-      for (Value element : elements)
-        scalars.push_back(load(f32, offsetBy(element, f32, i)));
-      int64_t column = 0;
-      for (auto [piece, width] : llvm::enumerate(widths)) {
-        VectorType type = vectorOf(width, f32);
-        Value b = loadExtended(stored, width, offsetBy(line, stored, i * stride + column));
-        column += width;
-        for (auto [row, scalar] : llvm::enumerate(scalars)) {
-          Value &sum = sums[row * widths.size() + piece];
-          sum = math::FmaOp::create(
-              builder, loc, vector::BroadcastOp::create(builder, loc, type, scalar), b, sum);
-        }
-      }
-    }
-    return sums;
-  };
-  auto addLoop = [&](Value from, Value to, int64_t steps, Values inits) -> Values {
-    OpBuilder::InsertionGuard guard(builder);
-    auto loop = scf::ForOp::create(builder, loc, from, to, index(steps), inits);
-    builder.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(
-        builder, loc, addSteps(loop.getInductionVar(), 0, steps, Values(loop.getRegionIterArgs())));
-    return Values(loop.getResults());
-  };
-  if (op.getValid()) {
-    Value end = clampedCount(lookup(op.getValid()), depth);
-    Value rest = arith::RemUIOp::create(builder, loc, end, index(kUnroll));
-    Value whole = arith::SubIOp::create(builder, loc, end, rest);
-    return addLoop(whole, end, 1, addLoop(index(0), whole, kUnroll, sums));
-  }
-  int64_t whole = depth / kUnroll * kUnroll;
-  if (whole <= 2 * kUnroll)
-    return addSteps(Value(), 0, depth, sums);
-  return addSteps(Value(), whole, depth - whole, addLoop(index(0), index(whole), kUnroll, sums));
 }
 
 /// Some lines of the matrix at a time, each with its own lanes; their trees are then summed

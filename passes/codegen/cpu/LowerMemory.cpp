@@ -2,6 +2,7 @@
 //
 // Loads and stores of views.
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -101,11 +102,30 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   value = withType(movedAs(value.getType()), value);
   if (op.getValid() && !isa<VectorType>(value.getType()))
     return refuse(op) << "found valid on one element, expected a tile";
-  if (op.getValid())
+  ViewType view = op.getView().getType();
+  if (int64_t stride = view.getStride(view.getRank() - 1); isa<VectorType>(value.getType()) && stride != 1)
+    storeColumn(value, place, stride, op.getValid());
+  else if (op.getValid())
     storePrefix(value, place, op.getValid());
   else
     store(value, place);
   return success();
+}
+
+/// One element a line: through the stack, since no level scatters all widths.
+void KernelLowering::storeColumn(Value vector, Value place, int64_t stride, Value valid) {
+  auto type = cast<VectorType>(vector.getType());
+  Type element = type.getElementType();
+  int64_t width = type.getDimSize(0);
+  Value buffer = stackBuffer(llvm::divideCeil(width * alignmentOf(type), 4));
+  store(vector, buffer);
+  Value end = valid ? clampedCount(lookup(valid), width) : index(width);
+  auto lines = scf::ForOp::create(builder, loc, index(0), end, index(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(lines.getBody());
+  Value line = lines.getInductionVar();
+  Value target = offsetBy(place, element, arith::MulIOp::create(builder, loc, line, index(stride)));
+  store(load(element, offsetBy(buffer, element, line)), target);
 }
 
 /// All of a kernel's together: threads of a host may have small stacks.

@@ -26,7 +26,8 @@ static bool readsInPlace(LoadOp load, DotOp dot) {
   if (dot.getMatrix() == load.getResult() ||
       llvm::is_contained(dot.getAccumulators(), load.getResult()))
     return false;
-  if (load.getValid() && (dot.getTransposed() || load.getValid() != dot.getValid()))
+  bool stopsThere = dot.getValid().size() == 1 && dot.getValid().front() == load.getValid();
+  if (load.getValid() && (dot.getTransposed() || !stopsThere))
     return false;
   return isUnchangedUntil(load, dot);
 }

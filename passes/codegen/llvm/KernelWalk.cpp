@@ -158,7 +158,7 @@ InFlightDiagnostic KernelWalk::refuse(Operation *op) {
 }
 
 /// maximumf and minimumf, not maxnumf: a NaN must survive to where it can be seen, and -0 < +0
-/// makes the result independent of the order of its operands.
+/// makes the result independent of the order of its operands. `greater` is for whoever needs neither.
 Value KernelWalk::combine(Reduction kind, Value a, Value b) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
   switch (kind) {
@@ -168,6 +168,12 @@ Value KernelWalk::combine(Reduction kind, Value a, Value b) {
   case Reduction::Max:
     return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
                    : arith::MaxSIOp::create(builder, loc, a, b).getResult();
+  case Reduction::Greater: {
+    Value isGreater =
+        isFloat ? arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b).getResult()
+                : arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, a, b).getResult();
+    return arith::SelectOp::create(builder, loc, isGreater, a, b);
+  }
   case Reduction::Min:
     return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult()
                    : arith::MinSIOp::create(builder, loc, a, b).getResult();

@@ -56,6 +56,8 @@ private:
   void lowerDotBy(tile::DotOp op, mlir::Value matrix, llvm::ArrayRef<Row> rows);
   Values addLines(tile::DotOp op, mlir::Value matrix, llvm::ArrayRef<Row> rows, int64_t slot,
                   mlir::Value k, int64_t offset, int64_t steps, Values sums);
+  void keepBeyond(mlir::Value k, llvm::ArrayRef<mlir::Value> ends,
+                  llvm::ArrayRef<mlir::Value> before, llvm::MutableArrayRef<mlir::Value> sums);
   mlir::LogicalResult lowerDotByTransposed(tile::DotOp op, mlir::Value matrix,
                                            llvm::ArrayRef<Row> rows);
   mlir::Value elementOf(const Row &row, int64_t slot, mlir::Value lane, int64_t offset);

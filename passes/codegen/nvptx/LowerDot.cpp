@@ -67,15 +67,23 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ArrayRef<Row> rows) {
   Values sums;
   for (Value accumulator : op.getAccumulators())
     llvm::append_range(sums, unpack(lookup(accumulator)));
-  Value end = op.getValid() ? clampedCount(lookup(op.getValid()), depth) : Value();
+  Values ends;
+  for (Value count : op.getValid())
+    ends.push_back(clampedCount(lookup(count), depth));
+  Value end = ends.empty() ? Value() : ends.front();
+  for (Value other : ArrayRef<Value>(ends).drop_front(ends.empty() ? 0 : 1))
+    end = arith::MaxSIOp::create(builder, loc, end, other);
   for (int64_t first = 0; first < depth; first += pieceDepth) {
     int64_t steps = std::min(pieceDepth, depth - first), slot = first / kWarp;
     auto addLoop = [&](Value to, int64_t stride) {
       auto loop = scf::ForOp::create(builder, loc, index(0), to, index(stride), sums);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
-      Values next = addLines(op, matrix, rows, slot, loop.getInductionVar(), 0, stride,
-                             Values(loop.getRegionIterArgs()));
+      Value k = loop.getInductionVar();
+      Values before(loop.getRegionIterArgs());
+      Values next = addLines(op, matrix, rows, slot, k, 0, stride, before);
+      if (ends.size() > 1)
+        keepBeyond(arith::AddIOp::create(builder, loc, k, index(first)), ends, before, next);
       scf::YieldOp::create(builder, loc, next);
       sums = Values(loop.getResults());
     };
@@ -91,6 +99,17 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ArrayRef<Row> rows) {
   size_t pieces = sums.size() / rows.size();
   for (auto [row, result] : llvm::enumerate(op.getResults()))
     values.map(result, pack(ArrayRef<Value>(sums).slice(row * pieces, pieces)));
+}
+
+/// Rows that end at or before line `k` keep the sums that they had.
+void KernelLowering::keepBeyond(Value k, ArrayRef<Value> ends, ArrayRef<Value> before,
+                                MutableArrayRef<Value> sums) {
+  size_t pieces = sums.size() / ends.size();
+  for (auto [row, end] : llvm::enumerate(ends)) {
+    Value goesOn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, k, end);
+    for (size_t i = row * pieces; i < (row + 1) * pieces; ++i)
+      sums[i] = arith::SelectOp::create(builder, loc, goesOn, sums[i], before[i]);
+  }
 }
 
 /// Steps k + offset, ... of K, counted from the first of `slot`; `k` null: 0.

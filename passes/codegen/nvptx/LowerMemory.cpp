@@ -95,9 +95,12 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   }
   int64_t width = tile.getDimSize(0);
   Value end = op.getValid() ? clampedCount(lookup(op.getValid()), width) : Value();
-  Value own = offsetBy(place, tile.getElementType(), lane);
+  ViewType view = op.getView().getType();
+  int64_t stride = view.getStride(view.getRank() - 1);
+  Value offset = stride == 1 ? lane : arith::MulIOp::create(builder, loc, lane, index(stride));
+  Value own = offsetBy(place, tile.getElementType(), offset);
   for (auto [slot, element] : llvm::enumerate(unpack(lookup(op.getValue()))))
     storeWhere(isPresent(int64_t(slot), width, end), element,
-               offsetBy(own, tile.getElementType(), int64_t(slot) * kWarp));
+               offsetBy(own, tile.getElementType(), int64_t(slot) * kWarp * stride));
   return success();
 }

@@ -153,7 +153,7 @@ tile.kernel @store_width(%step: !tile.step, %x: !tile.view<8xf32>) {
 !kv = !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192>
 tile.kernel @chunk(%step: !tile.step, %kv: !kv) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'tile.kv_chunk' op expects a result of 64 x 4 with strides [8, 1], found '!tile.view<64x4xf32>'}}
+  // expected-error @+1 {{'tile.kv_chunk' op expects a result of 64 x 4 with strides [8, 1], or its transpose, found '!tile.view<64x4xf32>'}}
   %k = tile.kv_chunk value %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64x4xf32>
   tile.return
 }
@@ -407,5 +407,26 @@ tile.kernel @scratch_of_rows(%step: !tile.step) {
 tile.kernel @scratch_strides(%step: !tile.step) {
   // expected-error @+1 {{'tile.scratch' op expects known dimensions and no strides, found '!tile.view<4x8xf32, strides = [16, 1]>'}}
   %s = tile.scratch : !tile.view<4x8xf32, strides = [16, 1]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @counts(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  %b = tile.load %w[%c0, %c0] : !tile.view<8x32xf32> -> tensor<8x32xf32>
+  %z = arith.constant dense<0.0> : tensor<32xf32>
+  // expected-error @+1 {{'tile.dot' op expects one valid count, or one for each of 3 rows, found 2}}
+  %r:3 = tile.dot (%a, %a, %a) by %b into (%z, %z, %z) valid (%c0, %c0) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @load_column(%step: !tile.step, %x: !tile.view<64x8xf32, strides = [1, 64]>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'tile.load' op expects the last dimension to be contiguous, found stride 64}}
+  %a = tile.load %x[%c0, %c0] : !tile.view<64x8xf32, strides = [1, 64]> -> tensor<8xf32>
   tile.return
 }

@@ -83,13 +83,19 @@ tile.kernel @chunks(%step: !tile.step, %kv: !tile.kv<heads = 1, key = 8, value =
   %s = tile.program_id line
   %c = arith.constant 0 : index
   %h = arith.constant 0 : index
-  // CHECK: tile.kv_chunk key %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : <heads = 1, {{.*}}> -> <64x8xf32>
-  %k = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<64x8xf32>
+  // CHECK: tile.kv_chunk key %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : <heads = 1, {{.*}}> -> <8x64xf32>
+  %k = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<8x64xf32>
+  // CHECK: %[[COLUMN:.*]] = tile.kv_chunk key {{.*}} -> <64x8xf32, strides = [1, 64]>
+  %column = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<64x8xf32, strides = [1, 64]>
+  %c0 = arith.constant 0 : index
+  %a = arith.constant dense<0.0> : tensor<8xf32>
+  // CHECK: tile.store %{{.*}}, %[[COLUMN]][%{{.*}}, %{{.*}}] : tensor<8xf32>, <64x8xf32, strides = [1, 64]>
+  tile.store %a, %column[%c0, %c0] : tensor<8xf32>, !tile.view<64x8xf32, strides = [1, 64]>
   // Token-major: one token's heads lie side by side.
   // CHECK: tile.kv_chunk value %{{.*}} -> <64x4xf32, strides = [8, 1]>
   %v = tile.kv_chunk value %wide, %step[%s, %c, %h] : !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192> -> !tile.view<64x4xf32, strides = [8, 1]>
-  // CHECK: tile.kv_chunk key %{{.*}} : <heads = 1, {{.*}}, element = bf16> -> <64x8xbf16>
-  %n = tile.kv_chunk key %narrow, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16> -> !tile.view<64x8xbf16>
+  // CHECK: tile.kv_chunk key %{{.*}} : <heads = 1, {{.*}}, element = bf16> -> <8x64xbf16>
+  %n = tile.kv_chunk key %narrow, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16> -> !tile.view<8x64xbf16>
   tile.return
 }
 
@@ -112,6 +118,8 @@ tile.kernel @tiles(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x32
   %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
   // CHECK: tile.reduce max %{{.*}} : tensor<8xf32> -> f32
   %m = tile.reduce max %a : tensor<8xf32> -> f32
+  // CHECK: tile.reduce greater %{{.*}} : tensor<8xf32> -> f32
+  %g = tile.reduce greater %a : tensor<8xf32> -> f32
   // CHECK: tile.reduce min %{{.*}} : tensor<64xi32> -> i32
   %least = tile.reduce min %i : tensor<64xi32> -> i32
   %b = tile.load %w[%c0, %c0] : !tile.view<8x32xf32> -> tensor<8x32xf32>
@@ -128,6 +136,9 @@ tile.kernel @tiles(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x32
   %half = tile.load %stored[%c0, %c0] : !tile.view<8x32xbf16> -> tensor<8x32xbf16>
   // CHECK: tile.dot (%{{.*}}) by %{{.*}} into (%{{.*}}) : tensor<8xf32>, tensor<8x32xbf16>, tensor<32xf32>
   %h = tile.dot (%a) by %half into (%acc) : tensor<8xf32>, tensor<8x32xbf16>, tensor<32xf32>
+  %n = arith.constant 3 : index
+  // CHECK: tile.dot (%{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}) valid (%{{.*}}, %{{.*}}) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
+  %e:2 = tile.dot (%a, %one) by %b into (%acc, %acc) valid (%c0, %n) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>
   tile.return
 }
 

@@ -80,7 +80,8 @@ protected:
                    ",linear:panels=" + pick({"1", "2", "3", "7"}) +
                    ",chunk=" + pick({"1", "2", "3", "16", "1000"}) + ",decode:linear:row_tile=" +
                    pick({"1", "2", "4"}) + ",verify:linear:panels=" + pick({"1", "2", "5"}) +
-                   ",prefill:attention:chunk=" + pick({"1", "5", "64"});
+                   ",prefill:attention:chunk=" + pick({"1", "5", "64"}) +
+                   ",attention:row_tile=" + pick({"1", "4", "16"});
       v.kvLayout = pick({"head_major", "token_major"});
       v.fuseNorm = pick({"cost", "always", "never"});
       made.push_back(v);
@@ -93,6 +94,16 @@ protected:
 };
 
 TEST_F(Variants, rowTile) { expectEqual(toy(), 140, values("linear:row_tile", {1, 3, 4, 8})); }
+TEST_F(Variants, attentionRowTile) {
+  std::vector<Variant> variants = values("attention:row_tile", {1, 2, 8, 16});
+  variants.push_back({"decode:attention:row_tile=4,prefill:attention:row_tile=1"});
+  variants.push_back({"attention:row_tile=8", "token_major"});
+  expectEqual(toy(), 140, variants);
+}
+TEST_F(Variants, attentionRowTileWithWindow) {
+  std::vector<Variant> variants = values("attention:row_tile", {1, 2, 16});
+  expectEqual(goldenModel("mistral-window-70"), 200, variants);
+}
 TEST_F(Variants, panels) { expectEqual(toy(), 140, values("linear:panels", {2, 3, 64})); }
 TEST_F(Variants, kTile) { expectEqual(toy(), 140, values("linear:k_tile", {1, 7, 8, 32})); }
 TEST_F(Variants, chunk) { expectEqual(toy(), 140, values("chunk", {1, 3, 16, 1000})); }

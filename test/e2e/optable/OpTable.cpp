@@ -160,14 +160,19 @@ std::vector<OpCase> opTable() {
   for (const Group &group : groups)
     for (Shape shape : shapes)
       table.push_back(makeCase(group, shape));
-  for (int64_t rows : {5, 70}) // one chunk of keys, and two
-    for (std::string kv : {"f32", "bf16"}) {
-      Group attention = {"attention_" + number(rows) + "_" + kv, kAttention};
-      attention.symbols = kAttentionSymbols;
-      attention.rows = rows;
-      attention.kv = kv;
-      table.push_back(makeCase(attention, {33, 1, 64}));
-    }
+  // One chunk of keys, and two. Blocks of rows need scratch, which PTX lacks.
+  for (int64_t rows : {5, 70})
+    for (std::string kv : {"f32", "bf16"})
+      for (int tile : {1, 4}) {
+        Group attention = {"attention_" + number(rows) + "_" + kv + (tile > 1 ? "_blocks" : ""),
+                           kAttention};
+        attention.symbols = kAttentionSymbols;
+        attention.schedule = "attention:row_tile=" + number(tile);
+        attention.rows = rows;
+        attention.kv = kv;
+        table.push_back(makeCase(attention, {33, 1, 64}));
+        table.back().onPtx = tile == 1;
+      }
   return table;
 }
 

@@ -24,14 +24,14 @@ tile.kernel @copy(%step: !tile.step, %x: !tile.view<?x8xf32>, %y: !tile.view<?x8
 tile.kernel @append(%step: !tile.step, %x: !tile.view<?x8xf32>, %kv: !kv) {
   %c0 = arith.constant 0 : index
   %a = tile.load %x[%c0, %c0] : !tile.view<?x8xf32> -> tensor<8xf32>
-  %k = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64x8xf32>
-  tile.store %a, %k[%c0, %c0] : tensor<8xf32>, !tile.view<64x8xf32>
+  %k = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<8x64xf32>
+  tile.store %a, %k[%c0, %c0] : tensor<8xf32>, !tile.view<8x64xf32>
   tile.return
 }
 tile.kernel @attend(%step: !tile.step, %kv: !kv, %y: !tile.view<?x8xf32>) {
   %c0 = arith.constant 0 : index
-  %k = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64x8xf32>
-  %a = tile.load %k[%c0, %c0] : !tile.view<64x8xf32> -> tensor<8xf32>
+  %k = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<8x64xf32>
+  %a = tile.load %k[%c0, %c0] : !tile.view<8x64xf32> -> tensor<8xf32>
   tile.store %a, %y[%c0, %c0] : tensor<8xf32>, !tile.view<?x8xf32>
   tile.return
 }

@@ -30,12 +30,14 @@ func.func @decode(%step: !llm.step, %q: tensor<?x12xf32>, %k: tensor<?x6xf32>, %
 // CHECK: scf.for
 // CHECK-NOT: truncf
 // CHECK: tile.store {{.*}} : tensor<4xf32>, <?x12xf32>
-// CHECK: %[[KEYS:.*]] = tile.kv_chunk key {{.*}} -> <64x6xbf16, strides = [6, 1]>
+// A column of keys.
+// CHECK: %[[KEYS:.*]] = tile.kv_chunk key {{.*}} -> <64x6xbf16, strides = [1, 64]>
 // CHECK: %[[LOW:.*]] = arith.truncf {{.*}} : tensor<4xf32> to tensor<4xbf16>
-// CHECK: tile.store %[[LOW]], %[[KEYS]]{{.*}} valid {{.*}} : tensor<4xbf16>, <64x6xbf16, strides = [6, 1]>
+// CHECK: tile.store %[[LOW]], %[[KEYS]]{{.*}} valid {{.*}} : tensor<4xbf16>, <64x6xbf16, strides = [1, 64]>
 // CHECK: tile.kv_chunk value
 // CHECK: arith.truncf {{.*}} : tensor<2xf32> to tensor<2xbf16>
 
 // CHECK-LABEL: tile.kernel @attention
-// CHECK: tile.dot {{.*}} by_transposed {{.*}} : tensor<6xf32>, tensor<64x6xbf16>, tensor<64xf32>
-// CHECK: tile.dot {{.*}} by {{.*}} : tensor<64xf32>, tensor<64x4xbf16>, tensor<4xf32>
+// Both query heads share each load of keys and of values.
+// CHECK: tile.dot (%{{.*}}, %{{.*}}) by {{.*}} : tensor<6xf32>, tensor<6x64xbf16>, tensor<64xf32>
+// CHECK: tile.dot (%{{.*}}, %{{.*}}) by {{.*}} : tensor<64xf32>, tensor<64x4xbf16>, tensor<4xf32>

@@ -42,7 +42,7 @@ tile.kernel @gemv(%step: !tile.step, %x: !tile.view<2048xf32>, %w: !tile.view<64
   tile.return
 }
 
-tile.kernel @attention(%step: !tile.step, %q: !tile.view<?x1x64xf32>, %kv: !tile.kv<heads = 1, key = 64, value = 64, tokenMajor = false, block = 32768>, %y: !tile.view<?x1x64xf32>) {
+tile.kernel @attention(%step: !tile.step, %q: !tile.view<?x1x64xf32>, %kv: !tile.kv<heads = 1, key = 64, value = 64, tokenMajor = true, block = 32768>, %y: !tile.view<?x1x64xf32>) {
   %r = tile.program_id line
   %h = tile.program_id inner
   %c0 = arith.constant 0 : index
@@ -60,8 +60,8 @@ tile.kernel @attention(%step: !tile.step, %q: !tile.view<?x1x64xf32>, %kv: !tile
   %zero = arith.constant 0.0 : f32
   %zeros = arith.constant dense<0.0> : tensor<64xf32>
   %all:3 = scf.for %c = %c0 to %chunks step %c1 iter_args(%m = %empty, %l = %zero, %o = %zeros) -> (f32, f32, tensor<64xf32>) {
-    %keys = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 64, value = 64, tokenMajor = false, block = 32768> -> !tile.view<64x64xf32>
-    %values = tile.kv_chunk value %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 64, value = 64, tokenMajor = false, block = 32768> -> !tile.view<64x64xf32>
+    %keys = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 64, value = 64, tokenMajor = true, block = 32768> -> !tile.view<64x64xf32>
+    %values = tile.kv_chunk value %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 64, value = 64, tokenMajor = true, block = 32768> -> !tile.view<64x64xf32>
     %k = tile.load %keys[%c0, %c0] : !tile.view<64x64xf32> -> tensor<64x64xf32>
     %v = tile.load %values[%c0, %c0] : !tile.view<64x64xf32> -> tensor<64x64xf32>
     %dots = tile.dot (%query) by_transposed %k into (%nothing) {lanes = 8 : i64} : tensor<64xf32>, tensor<64x64xf32>, tensor<64xf32>

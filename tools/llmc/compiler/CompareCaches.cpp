@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses inside a chunk: keys first, values after them, each [head][token][width] or
-// [token][head][width].
+// Addresses inside a chunk: keys first, values after them. Token-major: each [token][head][width].
+// Head-major: values [head][token][width], keys [head][width][token].
 #include "tools/llmc/compiler/CompareCaches.h"
 #include "dialects/model/Quantize.h"
 #include <algorithm>
@@ -28,14 +28,29 @@ float readElement(const llmc_cache &cache, const char *from) {
   return value;
 }
 
-void readPart(const llmc_cache &cache, const char *part, int64_t token, int64_t width,
+/// Where one element of a part lies, counted in elements.
+int64_t placeIn(const llmc_cache &cache, bool isKey, int64_t head, int64_t token, int64_t i) {
+  int64_t width = isKey ? cache.key_width : cache.value_width;
+  if (cache.token_major)
+    return (token * cache.kv_heads + head) * width + i;
+  return head * kChunk * width + (isKey ? i * kChunk + token : token * width + i);
+}
+
+/// Head and token of the element at `place` of a part.
+std::pair<int64_t, int64_t> headAndToken(const llmc_cache &cache, bool isKey, int64_t place) {
+  int64_t width = isKey ? cache.key_width : cache.value_width;
+  if (cache.token_major)
+    return {place / width % cache.kv_heads, place / width / cache.kv_heads};
+  return {place / width / kChunk, isKey ? place % kChunk : place / width % kChunk};
+}
+
+void readPart(const llmc_cache &cache, const char *part, bool isKey, int64_t token,
               std::vector<float> &row) {
-  for (int64_t head = 0; head < cache.kv_heads; ++head) {
-    int64_t first =
-        (cache.token_major ? token * cache.kv_heads + head : head * kChunk + token) * width;
-    for (int64_t i = first; i < first + width; ++i)
-      row.push_back(readElement(cache, part + uint64_t(i) * elementBytes(cache)));
-  }
+  int64_t width = isKey ? cache.key_width : cache.value_width;
+  for (int64_t head = 0; head < cache.kv_heads; ++head)
+    for (int64_t i = 0; i < width; ++i)
+      row.push_back(readElement(cache, part + uint64_t(placeIn(cache, isKey, head, token, i)) *
+                                                  elementBytes(cache)));
 }
 
 } // namespace
@@ -45,8 +60,8 @@ reference::CachedRow readRow(const llmc_cache &cache, const llmc_sequence *seque
   auto chunk = static_cast<const char *>(inspect::chunkAddress(sequence, uint32_t(slot / kChunk)));
   if (!chunk)
     return row;
-  readPart(cache, chunk + cache.offset, slot % kChunk, cache.key_width, row.key);
-  readPart(cache, chunk + cache.offset + cache.key_bytes, slot % kChunk, cache.value_width,
+  readPart(cache, chunk + cache.offset, /*isKey=*/true, slot % kChunk, row.key);
+  readPart(cache, chunk + cache.offset + cache.key_bytes, /*isKey=*/false, slot % kChunk,
            row.value);
   return row;
 }
@@ -69,11 +84,8 @@ std::string PagesCopy::placeOf(uint64_t at, uint64_t sequence, uint32_t chunk, u
     if (at < cache.offset || at >= cache.offset + cache.key_bytes + cache.value_bytes)
       continue;
     bool isKey = at < cache.offset + cache.key_bytes;
-    int64_t width = isKey ? cache.key_width : cache.value_width;
-    int64_t line =
-        int64_t((at - cache.offset - (isKey ? 0 : cache.key_bytes)) / elementBytes(cache)) / width;
-    int64_t token = cache.token_major ? line / cache.kv_heads : line % kChunk,
-            head = cache.token_major ? line % cache.kv_heads : line / kChunk;
+    uint64_t within = at - cache.offset - (isKey ? 0 : cache.key_bytes);
+    auto [head, token] = headAndToken(cache, isKey, int64_t(within / elementBytes(cache)));
     int64_t slot = chunk * kChunk + token;
     if (c == own && std::find(slots.begin(), slots.end(), std::pair(sequence, slot)) != slots.end())
       return {};

@@ -3,6 +3,7 @@
 // tile.dot and tile.reduce against plain loops, bit for bit: their order of operations is a
 // promise.
 #include "test/passes/codegen/cpu/KernelHarness.h"
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -121,6 +122,50 @@ tile.kernel @k(%step: !tile.step, %n: !tile.view<1xi32>, %a: !tile.view<64xf32>,
             << "valid " << valid << " computed " << computed;
       }
     }
+}
+
+/// Each row stops at its own count, and what lies beyond is NaN for the longest too. Seven rows are
+/// more than one register block holds.
+TEST(Dot, rows_end_at_counts_of_their_own) {
+  constexpr int kRows = 7, kDepth = 64, kWidth = 40;
+  std::string text = R"(
+tile.kernel @k(%step: !tile.step, %n: !tile.view<7xi32>, %a: !tile.view<7x64xf32>, %b: !tile.view<64x40xf32>, %y: !tile.view<7x40xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tile.load %b[%c0, %c0] : !tile.view<64x40xf32> -> tensor<64x40xf32>
+  %zero = arith.constant dense<0.0> : tensor<40xf32>
+)";
+  std::string rows, counts, zeros, stores;
+  for (int r = 0; r < kRows; ++r) {
+    std::string i = number(r), comma = r ? ", " : "";
+    text += "  %i" + i + " = arith.constant " + i + " : index\n  %w" + i + " = tile.load %n[%i" + i +
+            "] : !tile.view<7xi32> -> i32\n  %n" + i + " = arith.index_cast %w" + i +
+            " : i32 to index\n  %a" + i + " = tile.load %a[%i" + i +
+            ", %c0] : !tile.view<7x64xf32> -> tensor<64xf32>\n";
+    rows += comma + "%a" + i, counts += comma + "%n" + i, zeros += comma + "%zero";
+    stores += "  tile.store %d#" + i + ", %y[%i" + i +
+              ", %c0] : tensor<40xf32>, !tile.view<7x40xf32>\n";
+  }
+  text += "  %d:7 = tile.dot (" + rows + ") by %m into (" + zeros + ") valid (" + counts +
+          ") : tensor<64xf32>, tensor<64x40xf32>, tensor<40xf32>\n" + stores + "  tile.return\n}";
+  for (const std::string &level : levelsHere()) {
+    CompiledKernels kernels(text, level);
+    for (std::vector<int32_t> ends : {std::vector<int32_t>{64, 64, 64, 64, 64, 64, 64},
+                                      {1, 2, 3, 4, 5, 6, 7}, {-3, 0, 63, 9, 1000, 64, 17}}) {
+      std::vector<float> a = randomFloats(kRows * kDepth, 3), b = randomFloats(kDepth * kWidth, 4),
+                         y(kRows * kWidth);
+      int longest = std::min(*std::max_element(ends.begin(), ends.end()), kDepth);
+      std::fill(b.begin() + longest * kWidth, b.end(), NAN);
+      std::fill(b.begin() + 8 * kWidth, b.begin() + 9 * kWidth, INFINITY); // 0 x it is NaN
+      kernels.run("k", {ends.data(), a.data(), b.data(), y.data()}, 0, 1);
+      for (int r = 0; r < kRows; ++r) {
+        std::vector<float> expected =
+            dotBy(&a[r * kDepth], b.data(), kWidth, std::vector<float>(kWidth, 0),
+                  std::min(std::max(ends[r], 0), kDepth));
+        std::vector<float> found(&y[r * kWidth], &y[r * kWidth] + kWidth);
+        ASSERT_EQ(differences(found, expected), 0u) << level << " row " << r;
+      }
+    }
+  }
 }
 
 TEST(Dot, transposed_sums_lanes_then_their_tree) {

@@ -78,6 +78,30 @@ tile.kernel @k(%step: !tile.step, %n: !tile.view<1xi32>, %x: !tile.view<16xf32>,
   }
 }
 
+/// Column 3 of a 16 x 8 matrix, as keys are appended; nothing beside it is touched.
+TEST(Memory, columns_are_stored_element_by_element) {
+  for (const std::string &level : levelsHere()) {
+    CompiledKernels kernels(R"(
+tile.kernel @k(%step: !tile.step, %n: !tile.view<1xi32>, %x: !tile.view<16xf32>, %y: !tile.view<8x16xf32, strides = [1, 8]>) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %word = tile.load %n[%c0] : !tile.view<1xi32> -> i32
+  %valid = arith.index_cast %word : i32 to index
+  %a = tile.load %x[%c0] : !tile.view<16xf32> -> tensor<16xf32>
+  tile.store %a, %y[%c3, %c0] valid %valid : tensor<16xf32>, !tile.view<8x16xf32, strides = [1, 8]>
+  tile.return
+})",
+                            level);
+    for (int32_t valid : {-1, 0, 5, 16, 100}) {
+      std::vector<float> x = randomFloats(16, 5), y(16 * 8, kUntouched);
+      kernels.run("k", {&valid, x.data(), y.data()}, 0, 1);
+      for (int i = 0; i < 16; ++i)
+        for (int c = 0; c < 8; ++c)
+          EXPECT_EQ(y[i * 8 + c], c == 3 && i < valid ? x[i] : kUntouched) << level << ' ' << valid;
+    }
+  }
+}
+
 TEST(Memory, constant_counts) {
   for (int valid : {-3, 0, 5, 8, 9}) {
     CompiledKernels kernels(R"(
@@ -170,7 +194,7 @@ TEST(Memory, chunks_are_found_through_the_page_table) {
       std::string kv = "!tile.kv<heads = 2, key = 8, value = 4, tokenMajor = " + layout +
                        ", block = " + std::to_string(block * 4) + ">";
       std::string k =
-          tokenMajor ? "!tile.view<64x8xf32, strides = [16, 1]>" : "!tile.view<64x8xf32>";
+          tokenMajor ? "!tile.view<64x8xf32, strides = [16, 1]>" : "!tile.view<64x8xf32, strides = [1, 64]>";
       std::string v =
           tokenMajor ? "!tile.view<64x4xf32, strides = [8, 1]>" : "!tile.view<64x4xf32>";
       CompiledKernels kernels(
@@ -194,11 +218,14 @@ TEST(Memory, chunks_are_found_through_the_page_table) {
           kv + " -> " + k + R"(
   %values = tile.kv_chunk value %kv, %step[%s, %c, %h] : )" +
           kv + " -> " + v + R"(
-  %x = tile.load %keys[%t, %c0] : )" +
-          k + R"( -> tensor<8xf32>
+  %c8 = arith.constant 8 : index
+  scf.for %e = %c0 to %c8 step %c1 {
+    %x = tile.load %keys[%t, %e] : )" +
+          k + R"( -> f32
+    tile.store %x, %a[%r, %e] : f32, !tile.view<?x8xf32>
+  }
   %y = tile.load %values[%t, %c0] : )" +
           v + R"( -> tensor<4xf32>
-  tile.store %x, %a[%r, %c0] : tensor<8xf32>, !tile.view<?x8xf32>
   tile.store %y, %b[%r, %c0] : tensor<4xf32>, !tile.view<?x4xf32>
   tile.return
 })");
@@ -223,11 +250,11 @@ TEST(Memory, chunks_are_found_through_the_page_table) {
             t = queries[4 * i + 3];
         size_t chunk = pages[firstPage[s] + c / pageChunks] * pageChunks + c % pageChunks;
         size_t keyAt =
-            chunk * block + (tokenMajor ? t * heads * key + h * key : h * 64 * key + t * key);
+            chunk * block + (tokenMajor ? t * heads * key + h * key : h * 64 * key + t);
         size_t valueAt = chunk * block + heads * 64 * key +
                          (tokenMajor ? t * heads * value + h * value : h * 64 * value + t * value);
         for (int e = 0; e < key; ++e)
-          ASSERT_EQ(a[i * 8 + e], float(keyAt + e))
+          ASSERT_EQ(a[i * 8 + e], float(keyAt + (tokenMajor ? e : e * 64)))
               << "page chunks " << pageChunks << " token major " << tokenMajor;
         for (int e = 0; e < value; ++e)
           ASSERT_EQ(b[i * 4 + e], float(valueAt + e))

@@ -1,13 +1,18 @@
 // RUN: llmc-opt %s --llmc-lower-tile-to-cpu="level=x86-64-v4+vnni+bf16" | FileCheck %s
 // RUN: llmc-opt %s --llmc-lower-tile-to-cpu="level=x86-64-v4+vnni+bf16" --llmc-lower-kernels-to-llvm | FileCheck %s --check-prefix=LLVM
 
-// Each element of the matrix is extended where it is loaded; sums stay f32. No instruction that multiplies bf16 is used: its
-// sums have another order.
+// Each element of the matrix is extended where it is loaded; sums stay f32. Two registers of bf16 are words whose halves are even
+// and odd columns; the sums come back in order at the end. No instruction that multiplies bf16 is used: its sums have another
+// order.
 
 // CHECK-LABEL: llvm.func hidden @dot
-// CHECK: %[[B:.*]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xbf16>
-// CHECK: %[[E:.*]] = arith.extf %[[B]] : vector<16xbf16> to vector<16xf32>
-// CHECK: math.fma %{{.*}}, %[[E]], %{{.*}} : vector<16xf32>
+// CHECK: %[[B:.*]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<32xi16>
+// CHECK: %[[WORDS:.*]] = vector.bitcast %[[B]] : vector<32xi16> to vector<16xi32>
+// CHECK: arith.shli %[[WORDS]]
+// CHECK: arith.andi %[[WORDS]]
+// CHECK: math.fma {{.*}} : vector<16xf32>
+// CHECK: math.fma {{.*}} : vector<16xf32>
+// CHECK: vector.shuffle {{.*}} [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xf32>, vector<16xf32>
 // LLVM-LABEL: llvm.func hidden @dot
 // LLVM-NOT: llvm.fpext
 // LLVM-NOT: llvm.x86
