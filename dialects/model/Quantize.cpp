@@ -12,24 +12,6 @@
 namespace llmc::model {
 namespace {
 
-uint32_t bitsOf(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-float floatOf(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-// value / 2^shift to the nearest integer, ties to even.
-uint32_t shiftRounded(uint32_t value, unsigned shift) {
-  uint32_t kept = value >> shift, rest = value & ((1u << shift) - 1), half = 1u << (shift - 1);
-  return kept + (rest > half || (rest == half && (kept & 1)));
-}
-
 // To the nearest integer, ties to even; for |value| < 2^22. Without SSE 4.1 nearbyint is a call.
 float roundedSmall(float value) {
   constexpr float kMagic = 12582912.0f; // 1.5 * 2^23: the sum's last place is 1
@@ -96,13 +78,48 @@ LLMC_INLINE uint16_t symmetricScale(const float *values, GroupFormat format) {
   return best;
 }
 
-void addLoss(RoundingLoss *loss, const float *before, const float *after, int64_t count) {
-  if (!loss)
-    return;
-  for (int64_t i = 0; i < count; ++i) {
-    double error = double(before[i]) - after[i];
-    loss->squaredError += error * error;
-    loss->squares += double(before[i]) * before[i];
+// In lanes, so that the loop becomes vector instructions; the same sums with any of them.
+__attribute__((target_clones("avx2", "default"))) void
+addLoss(RoundingLoss *loss, const float *before, const float *after, int64_t count) {
+  constexpr int64_t lanes = 8;
+  double errors[lanes] = {}, squares[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const double value = before[i + lane], error = value - after[i + lane];
+      errors[lane] += error * error;
+      squares[lane] += value * value;
+    }
+  for (; i < count; ++i) {
+    const double value = before[i], error = value - after[i];
+    errors[0] += error * error;
+    squares[0] += value * value;
+  }
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    loss->squaredError += errors[lane];
+    loss->squares += squares[lane];
+  }
+}
+
+// Values as a float format holds them; halves are never infinite.
+void roundRow(float *values, int64_t columns, ElementType format, RoundingLoss *loss) {
+  constexpr int64_t piece = 256;
+  for (int64_t done = 0; done < columns; done += piece) {
+    const int64_t count = std::min(piece, columns - done);
+    float before[piece], *after = values + done;
+    uint16_t bits[piece];
+    std::copy_n(after, count, before);
+    if (format == ElementType::F16) {
+      for (int64_t i = 0; i < count; ++i)
+        after[i] = std::clamp(after[i], -kLargestHalf, kLargestHalf);
+      toHalves(after, size_t(count), bits);
+      fromHalves(bits, size_t(count), after);
+    } else {
+      toBFloat16s(after, size_t(count), bits);
+      fromBFloat16s(bits, size_t(count), after);
+    }
+    if (loss)
+      addLoss(loss, before, after, count);
   }
 }
 
@@ -122,39 +139,6 @@ Status checkFinite(const TensorInfo &info, const float *values, int64_t count, i
 }
 
 } // namespace
-
-uint16_t toHalf(float value) {
-  uint32_t bits = bitsOf(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000)
-    return uint16_t(sign | 0x7E00);
-  if (magnitude >= 0x477FF000) // rounds to 2^16 or more
-    return uint16_t(sign | 0x7C00);
-  if (magnitude >= 0x38800000) // a normal half
-    return uint16_t(sign | (shiftRounded(magnitude, 13) - (112u << 10)));
-  if (magnitude < 0x33000000) // below half of the smallest
-    return uint16_t(sign);
-  uint32_t exponent = magnitude >> 23, mantissa = (magnitude & 0x7FFFFF) | 0x800000;
-  return uint16_t(sign | shiftRounded(mantissa, 126 - exponent));
-}
-
-float fromHalf(uint16_t half) {
-  uint32_t sign = uint32_t(half & 0x8000) << 16, exponent = half >> 10 & 31, mantissa = half & 1023;
-  if (exponent == 31)
-    return floatOf(sign | 0x7F800000 | mantissa << 13);
-  if (exponent)
-    return floatOf(sign | (exponent + 112) << 23 | mantissa << 13);
-  float value = float(mantissa) * 0x1p-24f; // subnormal or zero; exact
-  return sign ? -value : value;
-}
-
-uint16_t toBFloat16(float value) {
-  uint32_t bits = bitsOf(value);
-  if ((bits & 0x7FFFFFFF) > 0x7F800000)
-    return uint16_t(bits >> 16 | 0x40);
-  return uint16_t(shiftRounded(bits, 16));
-}
-
-float fromBFloat16(uint16_t bits) { return floatOf(uint32_t(bits) << 16); }
 
 Format formatOf(ElementType stored) {
   std::optional<GroupFormat> groups = groupFormat(stored);
@@ -188,7 +172,8 @@ quantizeRow(const float *values, int64_t columns, GroupFormat format, GroupRows 
   }
 }
 
-void dequantizeRow(GroupRows row, int64_t columns, GroupFormat format, float *out) {
+__attribute__((target_clones("avx2", "default"))) void
+dequantizeRow(GroupRows row, int64_t columns, GroupFormat format, float *out) {
   for (int64_t group = 0; group < columns / groupSize; ++group) {
     const float scale = fromHalf(row.scales[group]);
     const float base = format.hasMinimum ? fromHalf(row.minimums[group]) : 0.0f;
@@ -242,13 +227,8 @@ Status readRowsAs(const WeightSource &source, std::string_view name, const Forma
   if (!format.groups) {
     if (Status status = source.readRows(name, firstRow, numRows, out); !status)
       return status;
-    const bool half = format.floats == ElementType::F16;
-    for (int64_t i = 0; i < count; ++i) {
-      float value =
-          half ? fromHalf(storedHalf(out[i])) : fromBFloat16(toBFloat16(out[i]));
-      addLoss(loss, out + i, &value, 1);
-      out[i] = value;
-    }
+    for (int64_t done = 0; done < count; done += columns)
+      roundRow(out + done, columns, format.floats, loss);
     return {};
   }
   const int64_t groups = count / groupSize;

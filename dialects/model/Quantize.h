@@ -3,15 +3,10 @@
 // integer codes. One place for the compiler's packer and the reference, so that both round alike.
 #pragma once
 
+#include "dialects/model/Halves.h"
 #include "dialects/model/WeightSource.h"
 
 namespace llmc::model {
-
-// IEEE half and bfloat16 bits; to the nearest, ties to even, NaN stays NaN.
-uint16_t toHalf(float value);
-float fromHalf(uint16_t bits);
-uint16_t toBFloat16(float value);
-float fromBFloat16(uint16_t bits);
 
 // What a weight's values are kept as.
 struct Format {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <unordered_set>
 
 namespace llmc::gguf {
@@ -44,6 +45,11 @@ struct Weight {
   }
 };
 
+GroupRows groupsFrom(GroupRows rows, uint64_t group) {
+  return {rows.codes + group * groupSize, rows.scales + group,
+          rows.minimums ? rows.minimums + group : nullptr};
+}
+
 class Source : public model::WeightSource {
 public:
   explicit Source(std::shared_ptr<File> file) : file(std::move(file)) {}
@@ -65,8 +71,8 @@ private:
   // Calls `take(bytes, blocks done, blocks)` for pieces of the stored rows, front to back.
   template <typename Take>
   Status readBlocks(const Weight &weight, int64_t storedRow, int64_t numRows, Take take) const;
-  template <typename Take>
-  Status readGroupsOf(const Weight &weight, int64_t storedRow, int64_t numRows, Take take) const;
+  Status readStoredGroups(const Weight &weight, int64_t storedRow, int64_t numRows,
+                          GroupRows out) const;
   Status readStoredRows(const Weight &weight, int64_t storedRow, int64_t numRows, float *out) const;
 
   std::shared_ptr<File> file;
@@ -111,56 +117,64 @@ Status Source::readBlocks(const Weight &weight, int64_t storedRow, int64_t numRo
   uint64_t count = static_cast<uint64_t>(numRows) * blocksOfRow;
   uint64_t offset =
       weight.stored.begin + static_cast<uint64_t>(storedRow) * blocksOfRow * type.bytes;
-  std::vector<unsigned char> piece(std::min(count, pieceBytes / type.bytes) * type.bytes);
+  std::unique_ptr<unsigned char[]> piece(
+      new unsigned char[std::min(count, pieceBytes / type.bytes) * type.bytes]);
   for (uint64_t done = 0; done < count;) {
     uint64_t part = std::min(count - done, pieceBytes / type.bytes);
-    if (Status status = file->read(offset + done * type.bytes, piece.data(), part * type.bytes);
+    if (Status status = file->read(offset + done * type.bytes, piece.get(), part * type.bytes);
         !status)
       return status;
-    if (Status status = take(piece.data(), done, part); !status)
+    if (Status status = take(piece.get(), done, part); !status)
       return status;
     done += part;
   }
   return {};
 }
 
-// Calls `take(group, index)` for each group of the stored rows, front to back.
-template <typename Take>
-Status Source::readGroupsOf(const Weight &weight, int64_t storedRow, int64_t numRows,
-                            Take take) const {
-  const BlockType &type = *weight.stored.type;
+// Groups of the stored rows, front to back.
+Status Source::readStoredGroups(const Weight &weight, int64_t storedRow, int64_t numRows,
+                                GroupRows out) const {
+  const ElementType type = weight.info.elementType;
   uint64_t groupsOfRow = static_cast<uint64_t>(weight.info.columns() / groupSize);
   return readBlocks(
       weight, storedRow, numRows,
       [&](const unsigned char *bytes, uint64_t done, uint64_t count) -> Status {
-        for (uint64_t i = 0; i < count; ++i) {
-          Group group = unpackBlock(*type.element, bytes + i * type.bytes);
-          if (!group.finite())
-            return errorAt(
-                file->path,
-                tensorPlace(weight.stored.name) + ": row " +
-                    std::to_string(static_cast<uint64_t>(storedRow) + (done + i) / groupsOfRow) +
-                    ", group " + std::to_string((done + i) % groupsOfRow),
-                "found a scale or minimum that is infinite or not a number, expected "
-                "finite ones");
-          take(group, done + i);
-        }
-        return {};
+        uint64_t bad = unpackBlocks(type, bytes, count, groupsFrom(out, done));
+        if (bad == count)
+          return {};
+        return errorAt(file->path,
+                       tensorPlace(weight.stored.name) + ": row " +
+                           std::to_string(static_cast<uint64_t>(storedRow) +
+                                          (done + bad) / groupsOfRow) +
+                           ", group " + std::to_string((done + bad) % groupsOfRow),
+                       "found a scale or minimum that is infinite or not a number, expected "
+                       "finite ones");
       });
 }
 
 Status Source::readStoredRows(const Weight &weight, int64_t storedRow, int64_t numRows,
                               float *out) const {
-  if (std::optional<GroupFormat> format = model::groupFormat(weight.info.elementType))
-    return readGroupsOf(weight, storedRow, numRows, [&](Group group, uint64_t index) {
-      model::dequantizeRow({group.codes, &group.scale, &group.minimum}, groupSize, *format,
-                           out + index * groupSize);
-    });
-  return readBlocks(weight, storedRow, numRows,
-                    [&](const unsigned char *bytes, uint64_t done, uint64_t count) -> Status {
-                      safetensors::convertToF32(bytes, weight.info.elementType, count, out + done);
-                      return {};
-                    });
+  std::optional<GroupFormat> format = model::groupFormat(weight.info.elementType);
+  if (!format)
+    return readBlocks(weight, storedRow, numRows,
+                      [&](const unsigned char *bytes, uint64_t done, uint64_t count) -> Status {
+                        safetensors::convertToF32(bytes, weight.info.elementType, count,
+                                                  out + done);
+                        return {};
+                      });
+  const int64_t columns = weight.info.columns();
+  const int64_t pieceRows =
+      std::min(numRows, std::max<int64_t>(1, static_cast<int64_t>(pieceBytes) / columns));
+  std::vector<uint8_t> codes(static_cast<size_t>(pieceRows * columns));
+  std::vector<uint16_t> scales(codes.size() / groupSize), minimums(scales.size());
+  GroupRows groups = {codes.data(), scales.data(), format->hasMinimum ? minimums.data() : nullptr};
+  for (int64_t done = 0; done < numRows; done += pieceRows) {
+    const int64_t rows = std::min(pieceRows, numRows - done);
+    if (Status status = readStoredGroups(weight, storedRow + done, rows, groups); !status)
+      return status;
+    model::dequantizeRow(groups, rows * columns, *format, out + done * columns);
+  }
+  return {};
 }
 
 Status Source::readRows(std::string_view name, int64_t firstRow, int64_t numRows,
@@ -194,21 +208,12 @@ Status Source::readGroups(std::string_view name, int64_t firstRow, int64_t numRo
   const Weight &weight = **found;
   if (!model::groupFormat(weight.info.elementType))
     return WeightSource::readGroups(name, firstRow, numRows, out);
-  auto writeTo = [&](uint64_t firstGroup) {
-    return [&out, firstGroup](const Group &group, uint64_t index) {
-      index += firstGroup;
-      std::memcpy(out.codes + index * groupSize, group.codes, groupSize);
-      out.scales[index] = group.scale;
-      if (out.minimums)
-        out.minimums[index] = group.minimum;
-    };
-  };
   if (weight.headDim == 0)
-    return readGroupsOf(weight, firstRow, numRows, writeTo(0));
+    return readStoredGroups(weight, firstRow, numRows, out);
   uint64_t groupsOfRow = static_cast<uint64_t>(weight.info.columns() / groupSize);
   for (int64_t row = 0; row < numRows; ++row)
-    if (Status status = readGroupsOf(weight, weight.storedRow(firstRow + row), 1,
-                                     writeTo(static_cast<uint64_t>(row) * groupsOfRow));
+    if (Status status = readStoredGroups(weight, weight.storedRow(firstRow + row), 1,
+                                         groupsFrom(out, static_cast<uint64_t>(row) * groupsOfRow));
         !status)
       return status;
   return {};

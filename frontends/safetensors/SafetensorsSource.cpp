@@ -5,6 +5,7 @@
 #include "frontends/safetensors/Convert.h"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_set>
 
 namespace llmc::safetensors {
@@ -119,13 +120,14 @@ Status Source::readRows(std::string_view name, int64_t firstRow, int64_t numRows
   uint64_t count = static_cast<uint64_t>(numRows * weight.info.columns());
   if (weight.info.elementType == ElementType::F32)
     return weight.entry->file->read(offset, out, count * width);
-  std::vector<unsigned char> piece(std::min<uint64_t>(count * width, pieceBytes));
+  std::unique_ptr<unsigned char[]> piece(
+      new unsigned char[std::min<uint64_t>(count * width, pieceBytes)]);
   for (uint64_t done = 0; done < count;) {
     uint64_t part = std::min<uint64_t>(count - done, pieceBytes / width);
-    if (Status status = weight.entry->file->read(offset + done * width, piece.data(), part * width);
+    if (Status status = weight.entry->file->read(offset + done * width, piece.get(), part * width);
         !status)
       return status;
-    convertToF32(piece.data(), weight.info.elementType, part, out + done);
+    convertToF32(piece.get(), weight.info.elementType, part, out + done);
     done += part;
   }
   return {};

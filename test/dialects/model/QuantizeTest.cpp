@@ -3,6 +3,7 @@
 #include "dialects/model/Quantize.h"
 
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -42,6 +43,29 @@ TEST(BFloat16, RoundsToNearestEven) {
   EXPECT_EQ(toBFloat16(1.01171875f), 0x3F82); // half a unit above an odd one
   EXPECT_EQ(toBFloat16(std::nextafter(1.00390625f, 2.0f)), 0x3F81);
   EXPECT_TRUE(std::isnan(fromBFloat16(toBFloat16(std::nanf("")))));
+}
+
+// Loops over many give what one at a time gives, at any address and of any length.
+TEST(Halves, ManyAreEachAsOneAlone) {
+  std::vector<float> values;
+  for (uint64_t bits = 0; bits < uint64_t(1) << 32; bits += 99991)
+    values.push_back(floatOf(uint32_t(bits)));
+  values.resize(values.size() - values.size() % 8 + 5);
+  std::vector<char> halves(2 * values.size() + 1), brains(halves.size());
+  toHalves(values.data(), values.size(), halves.data() + 1);
+  toBFloat16s(values.data(), values.size(), brains.data() + 1);
+  std::vector<float> fromHalf16(values.size()), fromBrain16(values.size());
+  fromHalves(halves.data() + 1, values.size(), fromHalf16.data());
+  fromBFloat16s(brains.data() + 1, values.size(), fromBrain16.data());
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint16_t half, brain;
+    std::memcpy(&half, halves.data() + 1 + 2 * i, 2);
+    std::memcpy(&brain, brains.data() + 1 + 2 * i, 2);
+    ASSERT_EQ(half, toHalf(values[i])) << bitsOf(values[i]);
+    ASSERT_EQ(brain, toBFloat16(values[i])) << bitsOf(values[i]);
+    ASSERT_EQ(bitsOf(fromHalf16[i]), bitsOf(fromHalf(half)));
+    ASSERT_EQ(bitsOf(fromBrain16[i]), bitsOf(fromBFloat16(brain)));
+  }
 }
 
 struct Codes {
