@@ -8,6 +8,7 @@
 #include "passes/codegen/artifact/Seal.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace llmc::artifact {
 namespace {
@@ -62,6 +63,7 @@ private:
   const Tables &tables;
   std::string weightsPath; // of a separate file, else empty
   uint64_t codeBytes = 0;
+  double packSeconds = 0;
 };
 
 Status Writer::check() const {
@@ -123,7 +125,11 @@ Result<FilePlan> Writer::plan(const PackReport &report) {
 Result<PackReport> Writer::streamWeights(OutputFile &file, uint64_t offset) {
   if (Status status = file.seek(offset); !status)
     return status.takeError();
-  return packWeights(tables, request.weights, file, request.progress);
+  const auto start = std::chrono::steady_clock::now();
+  Result<PackReport> report = packWeights(tables, request.weights, file, request.progress);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  packSeconds = taken.count();
+  return report;
 }
 
 Status Writer::writeModel(OutputFile &file, const FilePlan &plan) {
@@ -139,8 +145,8 @@ Status Writer::writeModel(OutputFile &file, const FilePlan &plan) {
 }
 
 ArtifactSummary Writer::summary(const FilePlan &plan, const PackReport &report) const {
-  return {plan.fileBytes(),  codeBytes,   tables.weightsBytes,
-          report.hashes.all, weightsPath, report.losses};
+  return {plan.fileBytes(), codeBytes,   tables.weightsBytes, report.hashes.all,
+          weightsPath,      packSeconds, report.losses};
 }
 
 Status sameLayout(const FilePlan &before, const FilePlan &after) {

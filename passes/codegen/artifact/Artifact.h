@@ -37,6 +37,7 @@ struct ArtifactSummary {
   uint64_t weightsBytes = 0;
   uint64_t weightsHash = 0;
   std::string weightsPath; // empty: inside PATH
+  double packSeconds = 0;  // reading, packing and writing the weights
   // Tensors packed in another format than they were stored in, and what that cost.
   std::map<std::string, model::RoundingLoss> losses;
 };

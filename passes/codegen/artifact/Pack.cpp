@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows come in blocks of whole panels, cross the borders between stacked sources, and leave packed.
+// Threads read and pack blocks of whole panels; hashing and writing go in the order of the file.
 #include "passes/codegen/artifact/Pack.h"
+#include "passes/codegen/artifact/PackBlock.h"
 #include "passes/codegen/artifact/Panels.h"
+#include "passes/codegen/artifact/Pipeline.h"
 #include "passes/codegen/artifact/Xxh64.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace llmc::artifact {
 namespace {
 
-// Enough for a disk to stream; a single row or panel may be larger.
-constexpr uint64_t kBlockBytes = 1u << 20;
+// Enough for a disk to stream, and little enough for a core's cache; a single row or panel may be
+// larger. Errors of rounding are summed by blocks: another size changes the sums' last bits.
+constexpr uint64_t kBlockElements = 1u << 18;
+// Hashing and writing, which go in order, keep no more than these busy.
+constexpr unsigned kMostProcessors = 8;
 
 std::string shapeText(uint64_t rows, uint64_t columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
-}
-
-// Vectors joined into one longer vector: each source is one row and their columns add up.
-bool joinsVectors(const PackedWeight &weight) {
-  return weight.rows == 1 && weight.sources.size() > 1;
 }
 
 Status checkWeight(const PackedWeight &weight, const model::WeightSource &source) {
@@ -46,188 +47,163 @@ Status checkWeight(const PackedWeight &weight, const model::WeightSource &source
   return {};
 }
 
-// Some rows of a weight: values, or groups.
-struct Rows {
-  std::vector<float> values;
-  std::vector<uint8_t> codes;
-  std::vector<uint16_t> scales, minimums;
-
-  void resize(const PackedWeight &weight, uint64_t numRows) {
-    const uint64_t count = numRows * weight.columns;
-    if (!weight.format.groups)
-      return values.resize(count);
-    codes.resize(count);
-    scales.resize(count / model::groupSize);
-    minimums.resize(weight.format.groups->hasMinimum ? scales.size() : 0);
-  }
-  model::GroupRows groupsFrom(uint64_t element) {
-    const uint64_t group = element / model::groupSize;
-    return {codes.data() + element, scales.data() + group,
-            minimums.empty() ? nullptr : minimums.data() + group};
-  }
-};
-
-// Whether a tensor is packed in another format than it is stored in, and f32 does not hold it all.
-bool losesIn(const PackedWeight &weight, const model::TensorInfo *stored) {
-  return stored && !(weight.format == model::Format()) &&
-         !(model::formatOf(stored->elementType) == weight.format);
-}
-
-// The rows of one weight, in order, whatever they are stacked from or computed by.
-class RowReader {
+// The hash of each source, row by row, from parts in order.
+class SourceHashes {
 public:
-  RowReader(const PackedWeight &weight, const model::WeightSource &source, PackReport &report)
-      : weight(weight), source(source), report(report) {}
+  explicit SourceHashes(PackReport &report) : report(report) {}
 
-  Status read(uint64_t numRows, Rows &rows) {
-    rows.resize(weight, numRows);
-    if (weight.computed)
-      return compute(numRows, rows.values.data());
-    if (joinsVectors(weight))
-      return readVectors(rows.values.data());
-    for (uint64_t done = 0; done < numRows;) {
-      const uint64_t available = rowsOf(current) - next;
-      const uint64_t taken = std::min(available, numRows - done);
-      if (Status status = readPart(taken, rows, done * weight.columns); !status)
-        return status;
-      done += taken;
-      next += taken;
-      if (taken == available)
-        finishSource();
+  void add(const PackedWeight &weight, PackBlock &block) {
+    for (const BlockPart &part : block.parts()) {
+      if (weight.format.groups)
+        addGroups(block.groupsOf(part), part.count);
+      else
+        values.add(block.valuesOf(part), part.count * sizeof(float));
+      if (part.hasLoss) {
+        model::RoundingLoss &loss = report.losses[*part.source];
+        loss.squaredError += part.loss.squaredError;
+        loss.squares += part.loss.squares;
+      }
+      if (part.isLast)
+        finish(*part.source, weight.format.groups.has_value());
     }
-    return {};
   }
 
 private:
-  uint64_t rowsOf(size_t index) const {
-    return uint64_t(source.find(weight.sources[index])->rows());
+  void addGroups(model::GroupRows rows, uint64_t count) {
+    const uint64_t halves = count / model::groupSize * sizeof(uint16_t);
+    values.add(rows.codes, count);
+    scales.add(rows.scales, halves);
+    if (rows.minimums)
+      minimums.add(rows.minimums, halves);
   }
 
-  Status compute(uint64_t numRows, float *out) {
-    for (uint64_t row = 0; row < numRows; ++row, ++next)
-      ropeRow(*weight.computed, next, out + row * weight.columns);
-    return {};
-  }
-
-  Status readVectors(float *out) {
-    for (const std::string &name : weight.sources) {
-      const uint64_t columns = uint64_t(source.find(name)->columns());
-      if (Status status = source.readRows(name, 0, 1, out); !status)
-        return status;
-      hash.add(out, columns * sizeof(float));
-      out += columns;
-      finishSource();
-    }
-    return {};
-  }
-
-  // Rows of the current source, from element `first` of `rows` on.
-  Status readPart(uint64_t count, Rows &rows, uint64_t first) {
-    const std::string &name = weight.sources[current];
-    model::RoundingLoss *loss =
-        losesIn(weight, source.find(name)) ? &report.losses[name] : nullptr;
-    const uint64_t elements = count * weight.columns;
-    if (!weight.format.groups) {
-      float *out = rows.values.data() + first;
-      Status status = model::readRowsAs(source, name, weight.format, int64_t(next), int64_t(count),
-                                        out, loss);
-      if (status)
-        hash.add(out, elements * sizeof(float));
-      return status;
-    }
-    model::GroupRows out = rows.groupsFrom(first);
-    Status status = model::readGroupsAs(source, name, *weight.format.groups, int64_t(next),
-                                        int64_t(count), out, loss);
-    if (!status)
-      return status;
-    const uint64_t halves = elements / model::groupSize * sizeof(uint16_t);
-    hash.add(out.codes, elements);
-    scales.add(out.scales, halves);
-    if (out.minimums)
-      minimums.add(out.minimums, halves);
-    return {};
-  }
-
-  void finishSource() {
-    if (weight.format.groups)
-      for (Xxh64 *part : {&scales, &minimums}) {
+  void finish(const std::string &source, bool hasGroups) {
+    if (hasGroups)
+      for (const Xxh64 *part : {&scales, &minimums}) {
         const uint64_t value = part->value();
-        hash.add(&value, sizeof value);
-        *part = Xxh64();
+        values.add(&value, sizeof value);
       }
-    report.sources[weight.sources[current]] = hash.value();
-    hash = Xxh64();
-    ++current;
-    next = 0;
+    report.sources[source] = values.value();
+    values = scales = minimums = Xxh64();
   }
 
-  const PackedWeight &weight;
-  const model::WeightSource &source;
   PackReport &report;
-  size_t current = 0;
-  uint64_t next = 0;
-  Xxh64 hash, scales, minimums;
+  Xxh64 values, scales, minimums; // values: of groups, the codes
 };
 
 class Packer {
 public:
   Packer(const Tables &tables, const model::WeightSource &source, ByteSink &sink,
          const Progress &progress)
-      : tables(tables), source(source), sink(sink), progress(progress) {}
+      : tables(tables), source(source), sink(sink), progress(progress), sourceHashes(report) {}
 
-  Result<PackReport> run() {
-    for (const PackedWeight &weight : tables.weights)
-      if (Status status = packWeight(weight); !status)
-        return status.takeError();
+  Result<PackReport> run(unsigned threads) {
+    // Two hashing steps, so that two threads can hash at once.
+    Pipeline<Piece> pipeline([this](Piece &piece) { return take(piece); },
+                             [this](Piece &piece) { make(piece); },
+                             {[this](Piece &piece) { hashSources(piece); },
+                              [this](Piece &piece) { hashPacked(piece); },
+                              [this](Piece &piece) { write(piece); }});
+    pipeline.run(threads, 2 * threads);
+    if (failed != kNone)
+      return std::move(error);
     report.hashes.all = all.value();
     return std::move(report);
   }
 
 private:
-  Status packWeight(const PackedWeight &weight) {
-    if (Status status = fill(weight.offset - done); !status)
-      return status;
-    one = Xxh64();
-    RowReader reader(weight, source, report);
+  static constexpr uint64_t kNone = ~uint64_t(0);
+
+  struct Piece {
+    uint64_t index = 0; // from 0 on
+    const PackedWeight *weight = nullptr;
+    uint64_t row = 0, numRows = 0;
+    uint64_t gap = 0; // bytes of zeros before it
+    PackBlock block;
+    bool isFirst() const { return row == 0; }
+    bool isLast() const { return row + numRows == weight->rows; }
+  };
+
+  // The next piece in the order of the file.
+  bool take(Piece &piece) {
+    for (; weight < tables.weights.size() && row >= tables.weights[weight].rows; row = 0)
+      ++weight;
+    if (weight == tables.weights.size() || failed != kNone)
+      return false;
+    const PackedWeight &from = tables.weights[weight];
+    piece.index = pieces++;
+    piece.weight = &from;
+    piece.row = row;
+    piece.numRows = std::min(rowsOfBlock(from), from.rows - row);
+    piece.gap = piece.isFirst() ? from.offset - planned : 0;
+    planned += piece.gap + packedBytes(from.format, piece.numRows, from.columns, from.panelRows);
+    row += piece.numRows;
+    return true;
+  }
+
+  static uint64_t rowsOfBlock(const PackedWeight &weight) {
     const uint64_t panel = std::max<uint64_t>(weight.panelRows, 1);
-    const uint64_t panels =
-        std::max<uint64_t>(1, kBlockBytes / (panel * weight.columns * sizeof(float)));
-    const uint64_t blockRows = panels * panel;
-    for (uint64_t row = 0; row < weight.rows; row += blockRows)
-      if (Status status = packBlock(weight, reader, std::min(blockRows, weight.rows - row));
-          !status)
-        return status;
-    report.hashes.weights.push_back(one.value());
-    return {};
+    return panel * std::max<uint64_t>(1, kBlockElements / (panel * weight.columns));
   }
 
-  Status packBlock(const PackedWeight &weight, RowReader &reader, uint64_t numRows) {
-    if (Status status = reader.read(numRows, rows); !status)
-      return status;
-    packed.resize(packedBytes(weight.format, numRows, weight.columns, weight.panelRows));
-    if (weight.format.groups)
-      packGroups(rows.groupsFrom(0), numRows, weight.columns, *weight.format.groups,
-                 weight.panelRows, packed.data());
-    else
-      packFloats(rows.values.data(), numRows, weight.columns, weight.format, weight.panelRows,
-                 packed.data());
-    return put(packed.data(), packed.size());
+  // Pieces before one that failed go on, and only they: the error is the first in the file's order,
+  // and what is written does not depend on the threads.
+  bool goesOn(const Piece &piece) const { return piece.index < failed; }
+  void fail(const Piece &piece, Error &&found) {
+    std::lock_guard<std::mutex> lock(failing);
+    if (!goesOn(piece))
+      return;
+    failed = piece.index;
+    error = std::move(found);
   }
 
-  // The gap before a weight; small in a sane plan, but written in pieces whatever it is.
-  Status fill(uint64_t bytes) {
+  void make(Piece &piece) {
+    if (Status status = piece.block.make(*piece.weight, source, piece.row, piece.numRows); !status)
+      fail(piece, status.takeError());
+  }
+
+  void hashSources(Piece &piece) {
+    if (goesOn(piece))
+      sourceHashes.add(*piece.weight, piece.block);
+  }
+
+  void hashPacked(Piece &piece) {
+    if (!goesOn(piece))
+      return;
+    const std::vector<uint8_t> &packed = piece.block.packed();
+    if (piece.isFirst())
+      one = Xxh64();
+    one.add(packed.data(), packed.size());
+    if (piece.isLast())
+      report.hashes.weights.push_back(one.value());
+    zeros(piece.gap, [&](const char *data, size_t size) { all.add(data, size); });
+    all.add(packed.data(), packed.size());
+  }
+
+  void write(Piece &piece) {
+    if (!goesOn(piece))
+      return;
+    Status status;
+    zeros(piece.gap, [&](const char *data, size_t size) {
+      if (status)
+        status = put(data, size);
+    });
+    if (status)
+      status = put(piece.block.packed().data(), piece.block.packed().size());
+    if (!status)
+      fail(piece, status.takeError());
+  }
+
+  // The gap before a weight; small in a sane plan, but taken in parts whatever it is.
+  template <typename Take> static void zeros(uint64_t bytes, Take take) {
     static constexpr char kZeros[4096] = {};
-    for (uint64_t piece; bytes; bytes -= piece) {
-      piece = std::min<uint64_t>(bytes, sizeof kZeros);
-      if (Status status = put(kZeros, piece); !status)
-        return status;
+    for (uint64_t part; bytes; bytes -= part) {
+      part = std::min<uint64_t>(bytes, sizeof kZeros);
+      take(kZeros, part);
     }
-    return {};
   }
 
   Status put(const void *data, size_t size) {
-    one.add(data, size);
-    all.add(data, size);
     if (Status status = sink.write(data, size); !status)
       return status;
     done += size;
@@ -241,12 +217,25 @@ private:
   ByteSink &sink;
   const Progress &progress;
   PackReport report;
-  Xxh64 one;
-  Xxh64 all;
+
+  size_t weight = 0; // of take()
+  uint64_t row = 0, pieces = 0, planned = 0;
+
+  std::mutex failing;
+  Error error;
+  std::atomic<uint64_t> failed{kNone}; // index of the piece
+
+  SourceHashes sourceHashes;
+  Xxh64 one, all;
   uint64_t done = 0;
-  Rows rows;
-  std::vector<uint8_t> packed;
 };
+
+// One for each processor, and a second one always, so that reading and writing overlap; a small
+// model needs no other.
+unsigned threadsFor(const Tables &tables) {
+  const uint64_t processors = std::clamp(usableProcessors(), 2u, kMostProcessors);
+  return unsigned(std::min<uint64_t>(processors, 1 + tables.weightsBytes / kBlockElements));
+}
 
 } // namespace
 
@@ -271,10 +260,10 @@ Status checkSources(const Tables &tables, const model::WeightSource &source) {
 }
 
 Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &source,
-                               ByteSink &sink, const Progress &progress) {
+                               ByteSink &sink, const Progress &progress, unsigned threads) {
   if (Status status = checkSources(tables, source); !status)
     return status.takeError();
-  return Packer(tables, source, sink, progress).run();
+  return Packer(tables, source, sink, progress).run(threads ? threads : threadsFor(tables));
 }
 
 void ropeRow(const RopeTable &table, uint64_t position, float *out) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs weights: read from a WeightSource a few panels at a time, laid out as the tables say,
-// pushed into a sink. Memory is bounded by one block of rows, whatever the model's size. No LLVM
-// and no MLIR, so tools without the compiler can unpack and check hashes.
+// pushed into a sink. Memory is bounded by one block of rows a thread, whatever the model's size;
+// what comes out is the same for any number of threads. No LLVM and no MLIR, so tools without the
+// compiler can unpack and check hashes.
 #pragma once
 
 #include "dialects/model/WeightSource.h"
@@ -12,14 +13,15 @@
 
 namespace llmc::artifact {
 
-// Where packed bytes go, in order. A failed write ends the packing.
+// Where packed bytes go, in order, one call at a time, from any thread. A failed write ends the
+// packing.
 class ByteSink {
 public:
   virtual ~ByteSink() = default;
   virtual Status write(const void *data, size_t size) = 0;
 };
 
-// Called with packed bytes so far and in all.
+// Called with packed bytes so far and in all, one call at a time, from any thread.
 using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct PackReport {
@@ -37,9 +39,11 @@ PackReport emptyReport(const Tables &tables, const model::WeightSource &source);
 // Fails before anything is written where a source is missing or has another shape.
 Status checkSources(const Tables &tables, const model::WeightSource &source);
 
-// Writes weightsBytes bytes, zeros between weights included.
+// Writes weightsBytes bytes, zeros between weights included. The first error in the order of the
+// weights is returned, and nothing behind its place is written. No threads: as many as suit the
+// machine.
 Result<PackReport> packWeights(const Tables &tables, const model::WeightSource &source,
-                               ByteSink &sink, const Progress &progress);
+                               ByteSink &sink, const Progress &progress, unsigned threads = 0);
 
 // One row of a rope table; `out` has 2 * frequencies.size() elements.
 void ropeRow(const RopeTable &table, uint64_t position, float *out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floats by runs of a panel's rows, groups by blocks of one group for each row.
 #include "passes/codegen/artifact/Panels.h"
+#include "passes/codegen/artifact/Transpose.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,27 +15,28 @@ using model::GroupFormat;
 using model::GroupRows;
 using model::groupSize;
 
-constexpr uint64_t kTransposeColumns = 16; // of 4 bytes: one cache line of each row
+// What is converted before it is transposed.
+constexpr uint64_t kTileRows = 8;
+constexpr uint64_t kTileColumns = 128;
 
 uint64_t elementBytes(const Format &format) { return uint64_t(model::byteWidth(format.floats)); }
 
-template <typename T, typename Convert>
-void packAs(const float *rows, uint64_t numRows, uint64_t columns, uint64_t panelRows, T *out,
-            Convert convert) {
-  if (!panelRows) {
-    std::transform(rows, rows + numRows * columns, out, convert);
-    return;
-  }
-  for (uint64_t first = 0; first < numRows; first += panelRows, out += panelRows * columns) {
-    const uint64_t used = std::min(panelRows, numRows - first);
-    const float *panel = rows + first * columns;
-    if (used < panelRows)
-      std::fill(out, out + panelRows * columns, T(0));
-    for (uint64_t begin = 0; begin < columns; begin += kTransposeColumns)
-      for (uint64_t row = 0; row < used; ++row)
-        for (uint64_t k = begin; k < std::min(begin + kTransposeColumns, columns); ++k)
-          out[k * panelRows + row] = convert(panel[row * columns + k]);
-  }
+// Rows of f32 to a panel of 16-bit floats.
+void packHalves(const float *rows, uint64_t numRows, uint64_t columns, ElementType type,
+                uint64_t panelRows, uint8_t *out) {
+  auto *convert = type == ElementType::F16 ? model::toHalves : model::toBFloat16s;
+  if (panelRows == 1)
+    return convert(rows, columns, out);
+  uint16_t tile[kTileRows * kTileColumns];
+  for (uint64_t k = 0; k < columns; k += kTileColumns)
+    for (uint64_t row = 0; row < numRows; row += kTileRows) {
+      const uint64_t width = std::min(kTileColumns, columns - k);
+      const uint64_t height = std::min(kTileRows, numRows - row);
+      for (uint64_t i = 0; i < height; ++i)
+        convert(rows + (row + i) * columns + k, width, tile + i * kTileColumns);
+      transpose<uint16_t>(tile, kTileColumns, height, width, out + 2 * (k * panelRows + row),
+                          panelRows);
+    }
 }
 
 template <typename T, typename Convert>
@@ -62,12 +64,21 @@ struct Block {
   uint64_t bits, rows, codes, bytes;
 };
 
-void packRow(const uint8_t *codes, const Block &block, uint64_t row, uint8_t *out) {
-  for (uint64_t word = 0; word < block.bits; ++word) {
-    uint8_t *four = out + block.word(word, row);
-    for (uint64_t i = 0; i < 4; ++i)
-      four[i] = block.bits == 8 ? codes[4 * word + i]
-                                : uint8_t(codes[4 * word + i] | codes[16 + 4 * word + i] << 4);
+// The codes of one group of each row; rows lie `columns` bytes apart.
+void packCodes(const uint8_t *codes, uint64_t columns, uint64_t numRows, const Block &block,
+               uint8_t *out) {
+  if (block.bits == 8)
+    return transpose<uint32_t>(codes, columns / 4, numRows, block.bits, out, block.rows);
+  constexpr uint64_t pairs = groupSize / 2;
+  uint8_t tile[kTileRows * pairs];
+  for (uint64_t row = 0; row < numRows; row += kTileRows) {
+    const uint64_t height = std::min(kTileRows, numRows - row);
+    for (uint64_t i = 0; i < height; ++i) {
+      const uint8_t *from = codes + (row + i) * columns;
+      for (uint64_t k = 0; k < pairs; ++k)
+        tile[i * pairs + k] = uint8_t(from[k] | from[pairs + k] << 4);
+    }
+    transpose<uint32_t>(tile, pairs / 4, height, block.bits, out + block.word(0, row), block.rows);
   }
 }
 
@@ -95,11 +106,22 @@ uint64_t packedBytes(const Format &format, uint64_t numRows, uint64_t columns,
 
 void packFloats(const float *rows, uint64_t numRows, uint64_t columns, const Format &format,
                 uint64_t panelRows, void *out) {
-  if (format.floats == ElementType::F32)
-    return packAs(rows, numRows, columns, panelRows, static_cast<float *>(out),
-                  [](float value) { return value; });
-  packAs(rows, numRows, columns, panelRows, static_cast<uint16_t *>(out),
-         format.floats == ElementType::F16 ? model::toHalf : model::toBFloat16);
+  const bool isWide = format.floats == ElementType::F32;
+  // Row-major is panels of one row.
+  const uint64_t panel = std::max<uint64_t>(1, panelRows), bytes = panel * elementBytes(format);
+  uint8_t *to = static_cast<uint8_t *>(out);
+  for (uint64_t first = 0; first < numRows; first += panel, to += bytes * columns) {
+    const uint64_t used = std::min(panel, numRows - first);
+    const float *from = rows + first * columns;
+    if (used < panel)
+      std::memset(to, 0, bytes * columns);
+    if (panel == 1 && isWide)
+      std::memcpy(to, from, bytes * columns);
+    else if (isWide)
+      transpose<uint32_t>(from, columns, used, columns, to, panel);
+    else
+      packHalves(from, used, columns, format.floats, panel, to);
+  }
 }
 
 void packGroups(const GroupRows &rows, uint64_t numRows, uint64_t columns, GroupFormat format,
@@ -110,14 +132,15 @@ void packGroups(const GroupRows &rows, uint64_t numRows, uint64_t columns, Group
     const uint64_t used = std::min(panelRows, numRows - first);
     if (used < panelRows)
       std::memset(out, 0, groups * block.bytes);
-    for (uint64_t group = 0; group < groups; ++group, out += block.bytes)
-      for (uint64_t row = 0; row < used; ++row) {
-        packRow(rows.codes + (first + row) * columns + group * groupSize, block, row, out);
-        const uint64_t at = (first + row) * groups + group;
-        std::memcpy(out + block.scale(row), rows.scales + at, 2);
-        if (format.hasMinimum)
-          std::memcpy(out + block.minimum(row), rows.minimums + at, 2);
-      }
+    for (uint64_t group = 0; group < groups; ++group, out += block.bytes) {
+      packCodes(rows.codes + first * columns + group * groupSize, columns, used, block, out);
+      const uint64_t at = first * groups + group;
+      for (uint64_t row = 0; row < used; ++row)
+        std::memcpy(out + block.scale(row), rows.scales + at + row * groups, 2);
+      if (format.hasMinimum)
+        for (uint64_t row = 0; row < used; ++row)
+          std::memcpy(out + block.minimum(row), rows.minimums + at + row * groups, 2);
+    }
   }
 }
 

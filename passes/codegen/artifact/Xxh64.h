@@ -23,11 +23,13 @@ public:
       size -= taken;
       if (held < kStripe)
         return;
-      addStripe(buffer);
+      addStripes(buffer, 1);
       held = 0;
     }
-    for (; size >= kStripe; bytes += kStripe, size -= kStripe)
-      addStripe(bytes);
+    const size_t stripes = size / kStripe;
+    addStripes(bytes, stripes);
+    bytes += stripes * kStripe;
+    size -= stripes * kStripe;
     std::memcpy(buffer, bytes, size);
     held = size;
   }
@@ -73,9 +75,16 @@ private:
     std::memcpy(&word, bytes, sizeof word);
     return word;
   }
-  void addStripe(const unsigned char *bytes) {
-    for (int i = 0; i < 4; ++i)
-      lanes[i] = round(lanes[i], word64(bytes + 8 * i));
+  // In registers: bytes may alias the members, so they would be stored after each round.
+  void addStripes(const unsigned char *bytes, size_t count) {
+    uint64_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
+    for (; count; --count, bytes += kStripe) {
+      a = round(a, word64(bytes));
+      b = round(b, word64(bytes + 8));
+      c = round(c, word64(bytes + 16));
+      d = round(d, word64(bytes + 24));
+    }
+    lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
   }
   uint64_t merged() const {
     uint64_t hash =

@@ -64,7 +64,10 @@ void printSummary(const CompileRequest &request, const CompileSummary &s, double
                (unsigned long long)s.rowsArenaBytes, (unsigned long long)s.outputsArenaBytes, chunksForMax * double(s.chunkBytes) / 1e6,
                (long long)s.maxPositions);
   printLosses(s.artifact.losses, request.verbose);
-  std::fprintf(stderr, "time: %.2f s (code %.2f s)\n", seconds, s.codeSeconds);
+  std::fprintf(stderr, "time: %.2f s (code %.2f s, packing %.2f s", seconds, s.codeSeconds, s.artifact.packSeconds);
+  if (s.artifact.packSeconds > 0)
+    std::fprintf(stderr, ", %.2f GB/s", double(s.artifact.weightsBytes) / s.artifact.packSeconds / 1e9);
+  std::fprintf(stderr, ")\n");
 }
 
 int run(CompileRequest request) {

@@ -5,6 +5,7 @@
 #include "passes/codegen/artifact/Panels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -111,8 +112,8 @@ public:
   }
   std::vector<float> &values(const std::string &name) { return tensors.at(name).values; }
 
-  mutable int64_t largestRead = 0;        // bytes asked for at once
-  mutable int64_t readsUntilFailure = -1; // the read at 0 fails; negative: none does
+  mutable std::atomic<int64_t> largestRead{0};        // bytes asked for at once
+  mutable std::atomic<int64_t> readsUntilFailure{-1}; // the read at 0 fails; negative: none does
 
 private:
   struct Tensor {
@@ -121,7 +122,9 @@ private:
     std::vector<Groups> groups; // one, for types of groups
   };
   Status note(int64_t bytes) const {
-    largestRead = std::max(largestRead, bytes);
+    for (int64_t known = largestRead; known < bytes;)
+      if (largestRead.compare_exchange_weak(known, bytes))
+        break;
     if (readsUntilFailure >= 0 && readsUntilFailure-- == 0)
       return errorAt("stored", "w", "cannot be read");
     return {};

@@ -138,9 +138,16 @@ TEST(Pack, MemoryIsBoundedByABlock) {
   Tables tables;
   place(tables, 4099, 1031, 32, {"large"});
   MemorySink sink;
-  pack(tables, source, sink);
+  PackReport report = pack(tables, source, sink);
   EXPECT_EQ(sink.bytes.size(), tables.weightsBytes);
   EXPECT_LE(sink.largest, size_t(1) << 20);
+  // Hashes are of the whole weight, in however many blocks it came.
+  std::vector<float> values(size_t(4099) * 1031);
+  ASSERT_TRUE(source.readRows("large", 0, 4099, values.data()).ok());
+  EXPECT_EQ(report.sources["large"],
+            llvm::xxHash64(llvm::StringRef(reinterpret_cast<char *>(values.data()),
+                                           values.size() * sizeof(float))));
+  EXPECT_EQ(report.hashes.weights[0], llvm::xxHash64(sink.bytes));
 }
 
 TEST(Pack, RopeRowsHoldCosinesThenSines) {

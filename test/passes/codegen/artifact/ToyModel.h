@@ -8,6 +8,7 @@
 #include "passes/codegen/artifact/ReadTables.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ public:
   float value(std::string_view name, int64_t row, int64_t column) const;
 
   void add(const std::string &name, std::vector<int64_t> shape);
-  mutable int64_t readsUntilFailure = -1; // counts down; the read at 0 fails; negative: none fails
+  // Counts down; the read at 0 fails; negative: none fails.
+  mutable std::atomic<int64_t> readsUntilFailure{-1};
 
 private:
   float scale;
