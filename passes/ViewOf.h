@@ -8,9 +8,10 @@
 
 namespace llmc {
 
-/// Rows of a width in 32-bit words: codes of a quantised row, then a scale and a sum for each group.
+/// Rows of a width in 32-bit words: codes of a quantised row, then for each group a scale, the sum of its codes, and the product of
+/// both.
 inline int64_t quantizedWords(int64_t width) {
-  return width / 4 + 2 * (width / llm::GroupType::kGroup);
+  return width / 4 + 3 * (width / llm::GroupType::kGroup);
 }
 
 /// Bytes of a line of any of the graph's tensors.

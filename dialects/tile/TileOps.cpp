@@ -283,6 +283,8 @@ LogicalResult Dot4Op::verify() {
       return emitOpError() << "expects all tiles to be " << type << ", found " << other;
   if (getBits() < 1 || getBits() > 8)
     return emitOpError() << "expects bits from 1 to 8, found " << getBits();
+  if (getSignedWeights() && getBits() != 8)
+    return emitOpError() << "expects 8 bits of signed weights, found " << getBits();
   return success();
 }
 

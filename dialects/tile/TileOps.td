@@ -251,14 +251,17 @@ def Tile_Dot4Op : Tile_Op<"dot4", [Pure, AttrSizedOperandSegments]> {
   let description = [{
     `acc_m[i] + sum over b of signed(row_m[i].byte[b]) * unsigned(weights[i].byte[b])`, exact (it wraps at 32 bits). The one step that
     packed integer weights need from a machine: `vpdpbusd`, `dp4a`. All rows share the weights. `bits`: each byte of the weights
-    is below 2^bits; some machines are faster below 8. Refuses: bits outside 1 to 8; tiles that are not all of one i32 type of rank 1.
+    is below 2^bits; some machines are faster below 8. With `signed_weights` those are signed too, and no byte of a row is -128: what
+    machines with `vpmaddubsw` alone are faster with. Refuses: bits outside 1 to 8; signed weights of fewer than 8; tiles that are not
+    all of one i32 type of rank 1.
 
     ```mlir
     %d = tile.dot4 (%row) by %weights into (%acc) {bits = 4 : i64} : tensor<32xi32>
+    %e = tile.dot4 (%row) by %weights into (%acc) {signed_weights} : tensor<32xi32>
     ```
   }];
   let arguments = (ins Variadic<Tile_Tile1>:$rows, Tile_Tile1:$weights, Variadic<Tile_Tile1>:$accumulators,
-                       DefaultValuedAttr<I64Attr, "8">:$bits);
+                       DefaultValuedAttr<I64Attr, "8">:$bits, UnitAttr:$signed_weights);
   let results = (outs Variadic<Tile_Tile1>:$results);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -19,13 +19,20 @@ Value QuantizedRow::codes(Value line, Value group, int64_t word) {
   return k.loadScalar(view, {line, k.add(k.mul(group, kGroup / 4), k.index(word))});
 }
 
+Value QuantizedRow::word(Value group, int64_t list) {
+  return k.add(group, k.index(groups * kGroup / 4 + list * groups));
+}
+
 Value QuantizedRow::scale(Value line, Value group) {
-  Value floats = k.reinterpret(view, k.body.getF32Type());
-  return k.loadScalar(floats, {line, k.add(group, k.index(groups * kGroup / 4))});
+  return k.loadScalar(k.reinterpret(view, k.body.getF32Type()), {line, word(group, 0)});
 }
 
 Value QuantizedRow::sum(Value line, Value group) {
-  return k.loadScalar(view, {line, k.add(group, k.index(groups * kGroup / 4 + groups))});
+  return k.loadScalar(view, {line, word(group, 1)});
+}
+
+Value QuantizedRow::scaledSum(Value line, Value group) {
+  return k.loadScalar(k.reinterpret(view, k.body.getF32Type()), {line, word(group, 2)});
 }
 
 void QuantizedRow::store(Value tile, Value line, Value group) {
@@ -43,11 +50,11 @@ void QuantizedRow::store(Value tile, Value line, Value group) {
   Value scaled = k.mulf(tile, k.broadcast(inverse, kGroup));
   Value codes = arith::FPToSIOp::create(body, loc, ints, math::RoundEvenOp::create(body, loc, scaled));
   Value narrow = arith::TruncIOp::create(body, loc, bytes, codes);
+  Value sum = k.reduce(tile::Reduction::Add, codes), floats = k.reinterpret(view, body.getF32Type());
   k.store(narrow, k.reinterpret(view, body.getI8Type()), {line, k.mul(group, kGroup)});
-  k.store(scale, k.reinterpret(view, body.getF32Type()),
-          {line, k.add(group, k.index(groups * kGroup / 4))});
-  k.store(k.reduce(tile::Reduction::Add, codes), view,
-          {line, k.add(group, k.index(groups * kGroup / 4 + groups))});
+  k.store(scale, floats, {line, word(group, 0)});
+  k.store(sum, view, {line, word(group, 1)});
+  k.store(k.mulf(scale, arith::SIToFPOp::create(body, loc, body.getF32Type(), sum)), floats, {line, word(group, 2)});
 }
 
 //===--- Kernels

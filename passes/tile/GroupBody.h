@@ -7,8 +7,8 @@
 
 namespace llmc::tiles {
 
-/// A quantised row of W columns lies in 32-bit words: W bytes of signed codes, then a scale (f32)
-/// and then the sum of the codes (i32) for each group.
+/// A quantised row of W columns lies in 32-bit words: W bytes of signed codes, then for each group a
+/// scale (f32), the sum of the codes (i32), and scale * sum (f32), which a minimum is multiplied by.
 struct QuantizedRow {
   QuantizedRow(KernelBuilder &k, mlir::Value view, int64_t width)
       : k(k), view(view), groups(width / llm::GroupType::kGroup) {}
@@ -17,10 +17,14 @@ struct QuantizedRow {
   mlir::Value codes(mlir::Value line, mlir::Value group, int64_t word);
   mlir::Value scale(mlir::Value line, mlir::Value group);
   mlir::Value sum(mlir::Value line, mlir::Value group);
-  /// Rounds 32 values of a group, as `llm.quantize` says, and stores all three.
+  mlir::Value scaledSum(mlir::Value line, mlir::Value group);
+  /// Rounds 32 values of a group, as `llm.quantize` says, and stores all four.
   void store(mlir::Value tile, mlir::Value line, mlir::Value group);
 
 private:
+  /// The word of a group in the first, second or third list behind the codes.
+  mlir::Value word(mlir::Value group, int64_t list);
+
   KernelBuilder &k;
   mlir::Value view;
   int64_t groups;

@@ -11,6 +11,8 @@ using namespace llmc::tiles;
 
 static constexpr int64_t kWords = GroupType::kGroup / 4; // of a group with a byte for each code
 
+static constexpr int64_t kSign = 128;                      // less, and a code of 8 bits is signed
+
 static int64_t widthOfTile(Value tile) { return cast<RankedTensorType>(tile.getType()).getDimSize(0); }
 
 GroupPanels::GroupPanels(KernelBuilder &k, FlatSymbolRefAttr symbol) : k(k) {
@@ -59,12 +61,12 @@ void GroupPanels::eachWord(const Place &place, EachWord use) {
 
 /// One more link of each row's chain of integer products.
 void GroupPanels::dot(SmallVectorImpl<Value> &sums, QuantizedRow &rows, ValueRange lines,
-                      Value group, int64_t word, Value weights) {
+                      Value group, int64_t word, Value weights, bool areSigned) {
   SmallVector<Value> tiles;
   for (Value line : lines)
     tiles.push_back(k.broadcast(rows.codes(line, group, word), widthOfTile(weights)));
   auto op = tile::Dot4Op::create(k.body, k.loc, SmallVector<Type>(sums.size(), sums[0].getType()),
-                                 tiles, weights, sums, format.getBits());
+                                 tiles, weights, sums, format.getBits(), areSigned);
   sums.assign(op.getResults().begin(), op.getResults().end());
 }
 
@@ -83,16 +85,20 @@ SmallVector<Value> GroupPanels::products(QuantizedRow &rows, ValueRange panels, 
 SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, const Place &place, ValueRange lines,
                                          Value group, ValueRange sums) {
   int64_t width = place.width;
-  SmallVector<Value> codeSums, integers;
+  bool areSigned = place.unpacked && format.getBits() == 8;
+  int64_t bias = (format.getMinimum() ? 0 : int64_t(format.getBias())) - (areSigned ? kSign : 0);
+  SmallVector<Value> integers;
   for (Value line : lines) {
-    codeSums.push_back(rows.sum(line, group));
-    Value bias = arith::ConstantOp::create(
-        k.body, k.loc, k.body.getI32IntegerAttr(int32_t(-format.getBias())));
-    Value start = arith::MulIOp::create(k.body, k.loc, codeSums.back(), bias);
-    integers.push_back(format.getMinimum() ? intTile(width, 0) : k.broadcast(start, width));
+    if (bias == 0) {
+      integers.push_back(intTile(width, 0));
+      continue;
+    }
+    Value factor = arith::ConstantOp::create(k.body, k.loc, k.body.getI32IntegerAttr(int32_t(-bias)));
+    Value start = arith::MulIOp::create(k.body, k.loc, rows.sum(line, group), factor);
+    integers.push_back(k.broadcast(start, width));
   }
   eachWord(place, [&](int64_t word, Value weights) {
-    dot(integers, rows, lines, group, word, weights);
+    dot(integers, rows, lines, group, word, weights, areSigned);
   });
   SmallVector<Value> next;
   Value scales = factors(place, false);
@@ -102,12 +108,8 @@ SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, const Place &place,
     Value products = arith::SIToFPOp::create(k.body, k.loc, k.tileType(width), integers[m]);
     Value both = k.mulf(scales, k.broadcast(rowScale, width));
     Value sum = k.fma(products, both, sums[m]);
-    if (minimums) {
-      // Converted in all lanes: one element costs more, and waits for the register that it is put into.
-      Value whole = arith::SIToFPOp::create(k.body, k.loc, k.tileType(width),
-                                            k.broadcast(codeSums[m], width));
-      sum = k.fma(minimums, k.mulf(k.broadcast(rowScale, width), whole), sum);
-    }
+    if (minimums)
+      sum = k.fma(minimums, k.broadcast(rows.scaledSum(line, group), width), sum);
     next.push_back(sum);
   }
   return next;
@@ -130,6 +132,8 @@ void GroupPanels::unpack(const Unpacked &unpacked, Value panel, Value from, Valu
       Value line = k.add(firstLine, group);
       Place packed{view, {panel, group}, across, false, k.mul(part, across)};
       eachWord(packed, [&](int64_t word, Value weights) {
+        if (format.getBits() == 8)
+          weights = arith::XOrIOp::create(k.body, k.loc, weights, intTile(across, int32_t(0x80808080)));
         k.store(weights, words, {line, k.index(word * across)});
       });
       k.store(factors(packed, false), floats, {line, k.index(kWords * across)});

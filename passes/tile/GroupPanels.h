@@ -19,7 +19,7 @@ public:
   llvm::SmallVector<mlir::Value> products(QuantizedRow &rows, mlir::ValueRange panels,
                                           mlir::ValueRange lines, int64_t from, int64_t to);
 
-  /// `count` groups of a panel with a byte for each code and scales in f32, `across` rows of the panel
+  /// `count` groups of a panel with a byte for each code, signed where it has 8 bits, and scales in f32, `across` rows of the panel
   /// after the other: [panelRows / across][count] blocks.
   struct Unpacked {
     mlir::Value memory;
@@ -65,7 +65,7 @@ private:
                                           mlir::ValueRange lines, mlir::Value group,
                                           mlir::ValueRange sums);
   void dot(llvm::SmallVectorImpl<mlir::Value> &sums, QuantizedRow &rows, mlir::ValueRange lines,
-           mlir::Value group, int64_t word, mlir::Value weights);
+           mlir::Value group, int64_t word, mlir::Value weights, bool areSigned);
 
   KernelBuilder &k;
   llm::GroupType format;

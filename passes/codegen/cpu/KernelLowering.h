@@ -69,7 +69,8 @@ private:
   mlir::Value dot4(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
   mlir::Value productPairs(mlir::Value weights, mlir::Value bytes);
   mlir::Value dot4ByHalves(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
-  mlir::Value dot4ByByte(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
+  mlir::Value dot4ByByte(mlir::Value weights, mlir::Value bytes, mlir::Value sum, bool signedWeights);
+  mlir::Value dot4OfSigned(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
   mlir::Value callOnBytes(llvm::StringRef name, mlir::Value sum, mlir::Value weights,
                           mlir::Value bytes);
   mlir::Value addProductsOfHalves(mlir::Value sum, mlir::Value a, mlir::Value b);

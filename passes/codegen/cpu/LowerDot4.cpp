@@ -3,6 +3,7 @@
 // `tile.dot4`: vpdpbusd where the level has it; else products of 16-bit halves, or of bytes where
 // they cannot saturate.
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/codegen/cpu/KernelLowering.h"
 
@@ -23,7 +24,7 @@ static int64_t pairsThatFit(int64_t bits) {
 static Dot4Op nextInChain(Dot4Op op) {
   auto next =
       op.getResult(0).hasOneUse() ? dyn_cast<Dot4Op>(*op.getResult(0).user_begin()) : Dot4Op();
-  if (!next || next.getBits() != op.getBits() || next->getBlock() != op->getBlock() ||
+  if (!next || next.getBits() != op.getBits() || next.getSignedWeights() != op.getSignedWeights() || next->getBlock() != op->getBlock() ||
       !llvm::equal(next.getAccumulators(), op.getResults()))
     return {};
   return llvm::all_of(op.getResults(), [](Value result) { return result.hasOneUse(); }) ? next
@@ -37,7 +38,8 @@ static Dot4Op nextInChain(Dot4Op op) {
 void KernelLowering::lowerDot4(Dot4Op op) {
   size_t rows = op.getRows().size();
   int64_t width = cast<RankedTensorType>(op.getWeights().getType()).getDimSize(0),
-          lanes = level.lanes(), fits = level.hasByteDot() ? 0 : pairsThatFit(op.getBits());
+          lanes = level.lanes(),
+          fits = level.hasByteDot() || op.getSignedWeights() ? 0 : pairsThatFit(op.getBits());
   Dot4Chain chain = openChains.lookup(op);
   openChains.erase(op);
   if (chain.sums.empty()) {
@@ -56,7 +58,7 @@ void KernelLowering::lowerDot4(Dot4Op op) {
       Value weights = slice(lookup(op.getWeights()), first, count),
             bytes = slice(lookup(op.getRows()[row]), first, count);
       if (count != lanes || fits == 0) {
-        sum = dot4(weights, bytes, sum);
+        sum = op.getSignedWeights() ? dot4OfSigned(weights, bytes, sum) : dot4(weights, bytes, sum);
         continue;
       }
       chain.pairs[row].resize(chain.sums[row].size());
@@ -80,13 +82,32 @@ void KernelLowering::lowerDot4(Dot4Op op) {
 /// Vectors of one register, or what is left of a tile.
 Value KernelLowering::dot4(Value weights, Value bytes, Value sum) {
   if (cast<VectorType>(sum.getType()).getDimSize(0) != int64_t(level.lanes()))
-    return dot4ByByte(weights, bytes, sum);
+    return dot4ByByte(weights, bytes, sum, /*signedWeights=*/false);
   return level.hasByteDot() ? callOnBytes("llvm.x86.avx512.vpdpbusd.512", sum, weights, bytes)
                             : dot4ByHalves(weights, bytes, sum);
 }
 
 static VectorType recast(VectorType type, OpBuilder &builder, unsigned bits) {
   return VectorType::get({type.getDimSize(0) * 32 / bits}, builder.getIntegerType(bits));
+}
+
+/// The sign of each weight goes to its byte of the row, so that products of an unsigned and a signed
+/// byte are left, whose pairs fit into 16 bits: at most 2 * 128 * 127.
+Value KernelLowering::dot4OfSigned(Value weights, Value bytes, Value sum) {
+  auto type = cast<VectorType>(sum.getType());
+  if (level.vectorBytes != 32 || type.getDimSize(0) != int64_t(level.lanes()))
+    return dot4ByByte(weights, bytes, sum, /*signedWeights=*/true);
+  VectorType asBytes = recast(type, builder, 8);
+  Value w = LLVM::BitcastOp::create(builder, loc, asBytes, weights),
+        v = LLVM::BitcastOp::create(builder, loc, asBytes, bytes);
+  Value size = math::AbsIOp::create(builder, loc, w);
+  Value turned = LLVM::CallIntrinsicOp::create(builder, loc, asBytes,
+                                               builder.getStringAttr("llvm.x86.avx2.psign.b"),
+                                               ValueRange{v, w})
+                     .getResults();
+  Value pairs = productPairs(LLVM::BitcastOp::create(builder, loc, type, size),
+                             LLVM::BitcastOp::create(builder, loc, type, turned));
+  return addProductsOfHalves(sum, pairs, splat(cast<VectorType>(pairs.getType()), 1));
 }
 
 Value KernelLowering::callOnBytes(StringRef name, Value sum, Value weights, Value bytes) {
@@ -139,13 +160,14 @@ Value KernelLowering::dot4ByHalves(Value weights, Value bytes, Value sum) {
   return addProductsOfHalves(addProductsOfHalves(sum, even, evenBytes), odd, oddBytes);
 }
 
-Value KernelLowering::dot4ByByte(Value weights, Value bytes, Value sum) {
+Value KernelLowering::dot4ByByte(Value weights, Value bytes, Value sum, bool signedWeights) {
   auto type = cast<VectorType>(sum.getType());
   Value top = splat(type, 24);
   for (int64_t byte = 0; byte < 4; ++byte) {
     Value up = splat(type, 24 - 8 * byte);
-    Value w =
-        arith::ShRUIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, weights, up), top);
+    Value high = arith::ShLIOp::create(builder, loc, weights, up);
+    Value w = signedWeights ? arith::ShRSIOp::create(builder, loc, high, top).getResult()
+                            : arith::ShRUIOp::create(builder, loc, high, top).getResult();
     Value v =
         arith::ShRSIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, bytes, up), top);
     sum = arith::AddIOp::create(builder, loc, sum, arith::MulIOp::create(builder, loc, w, v));

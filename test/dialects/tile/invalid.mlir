@@ -307,6 +307,16 @@ tile.kernel @dot4_bits(%step: !tile.step, %x: !tile.view<8xi32>) {
 
 // -----
 
+tile.kernel @dot4_signed_nibbles(%step: !tile.step, %x: !tile.view<8xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xi32> -> tensor<8xi32>
+  // expected-error @+1 {{'tile.dot4' op expects 8 bits of signed weights, found 4}}
+  %b = tile.dot4 (%a) by %a into (%a) {bits = 4 : i64, signed_weights} : tensor<8xi32>
+  tile.return
+}
+
+// -----
+
 tile.kernel @dot4_type(%step: !tile.step, %x: !tile.view<8xf32>) {
   %c0 = arith.constant 0 : index
   %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>

@@ -150,6 +150,8 @@ tile.kernel @bytes(%step: !tile.step, %x: !tile.view<?x32xi32>) {
   %acc = arith.constant dense<0> : tensor<32xi32>
   // CHECK: tile.dot4 (%{{.*}}) by %{{.*}} into (%{{.*}}) {bits = 4 : i64} : tensor<32xi32>
   %d = tile.dot4 (%row) by %weights into (%acc) {bits = 4 : i64} : tensor<32xi32>
+  // CHECK: tile.dot4 (%{{.*}}) by %{{.*}} into (%{{.*}}) {signed_weights} : tensor<32xi32>
+  %e = tile.dot4 (%row) by %weights into (%acc) {signed_weights} : tensor<32xi32>
   tile.return
 }
 

@@ -134,21 +134,22 @@ size_t changesOutside(const std::vector<float> &before, const std::vector<float>
 /// that the rounding of what comes before decides.
 struct QuantizedRows {
   QuantizedRows(float *words, const reference::Tensor &expected) {
-    const int64_t groups = expected.width / kGroup, wordsOfRow = expected.width / 4 + 2 * groups;
+    const int64_t groups = expected.width / kGroup, wordsOfRow = expected.width / 4 + 3 * groups;
     for (int64_t line = 0; line < expected.lines; ++line, words += wordsOfRow)
       for (int64_t group = 0; group < groups; ++group)
         judge(reinterpret_cast<int8_t *>(words) + group * kGroup, words[expected.width / 4 + group],
-              words + expected.width / 4 + groups + group, expected.line(line) + group * kGroup);
+              words + expected.width / 4 + groups + group, words + expected.width / 4 + 2 * groups + group,
+              expected.line(line) + group * kGroup);
   }
 
   std::vector<float> values;
   size_t moved = 0;      ///< codes
-  bool wrongSum = false; ///< one is not that of its codes
+  bool wrongSum = false; ///< one is not that of its codes, or its product with the scale is not
 
 private:
   static constexpr int64_t kGroup = 32;
 
-  void judge(int8_t *codes, float scale, float *stored, const float *expected) {
+  void judge(int8_t *codes, float scale, float *stored, float *scaled, const float *expected) {
     int32_t sum, codeSum = 0;
     std::memcpy(&sum, stored, sizeof(sum));
     for (int64_t i = 0; i < kGroup; ++i) {
@@ -161,8 +162,11 @@ private:
       codeSum += codes[i];
       values.push_back(scale * float(codes[i]));
     }
-    wrongSum |= sum != 0;
+    int32_t before;
+    std::memcpy(&before, stored, sizeof(before));
+    wrongSum |= sum != 0 || *scaled != scale * float(before);
     std::memcpy(stored, &codeSum, sizeof(codeSum));
+    *scaled = scale * float(codeSum);
   }
 };
 

@@ -14,16 +14,16 @@ llm.weight @half : !llm.weight<40x96xf16, <panel_rows = 32>> from ["half"]
 // CHECK: tile.packed @brain 40 x 96 of bf16 panel_rows 0 offset 26112 bytes 7680
 llm.weight @brain : !llm.weight<40x96xbf16> from ["brain"]
 
-// 96 columns are 24 words of codes, 3 scales, 3 sums: 120 bytes, and the next value of the arena lies behind them.
+// 96 columns are 24 words of codes, 3 scales, 3 sums, 3 products of both: 132 bytes, and the next value of the arena lies behind them.
 // CHECK-LABEL: func.func @prefill
 func.func @prefill(%step: !tile.step) attributes {llm.graph = "prefill"} {
-  // CHECK: tile.slice rows offset [[ROW:[0-9]+]] : <?x30xi32>
+  // CHECK: tile.slice rows offset [[ROW:[0-9]+]] : <?x33xi32>
   // CHECK: tile.slice rows offset {{[0-9]+}} : <?x96xf32>
-  %q = tile.launch @round "round" grid(rows, 1) chunk 1 () : () -> tensor<?x30xi32>
-  %y = tile.launch @use "use" grid(rows, 1) chunk 1 (%q) : (tensor<?x30xi32>) -> tensor<?x96xf32>
+  %q = tile.launch @round "round" grid(rows, 1) chunk 1 () : () -> tensor<?x33xi32>
+  %y = tile.launch @use "use" grid(rows, 1) chunk 1 (%q) : (tensor<?x33xi32>) -> tensor<?x96xf32>
   tile.launch @end "end" grid(rows, 1) chunk 1 (%y) : (tensor<?x96xf32>) -> ()
   return
 }
-tile.kernel @round(%step: !tile.step, %y: !tile.view<?x30xi32>) { tile.return }
-tile.kernel @use(%step: !tile.step, %x: !tile.view<?x30xi32>, %y: !tile.view<?x96xf32>) { tile.return }
+tile.kernel @round(%step: !tile.step, %y: !tile.view<?x33xi32>) { tile.return }
+tile.kernel @use(%step: !tile.step, %x: !tile.view<?x33xi32>, %y: !tile.view<?x96xf32>) { tile.return }
 tile.kernel @end(%step: !tile.step, %x: !tile.view<?x96xf32>) { tile.return }

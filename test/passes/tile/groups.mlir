@@ -3,14 +3,14 @@
 // RUN: llmc-opt %s --llmc-lower-to-tile --canonicalize --split-input-file | FileCheck %s
 // RUN: llmc-opt %s --llmc-lower-to-tile --llmc-lower-to-tile --canonicalize --split-input-file | FileCheck %s
 
-// 64 columns are 16 words of codes, 2 scales, 2 sums.
+// 64 columns are 16 words of codes, 2 scales, 2 sums, 2 products of both.
 llm.weight @norm : !llm.weight<64xf32> from ["norm"]
 
 llm.weight @w : !llm.weight<32x64x!llm.group<bits = 8>, <panel_rows = 32>> from ["w"]
 
 // CHECK-LABEL: func.func @quantize
 func.func @quantize(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph = "prefill"} {
-  // CHECK: tile.launch @row_wise_0 "norm" grid(rows, 1) {{.*}} -> tensor<?x20xi32>
+  // CHECK: tile.launch @row_wise_0 "norm" grid(rows, 1) {{.*}} -> tensor<?x22xi32>
   %q = llm.fused "norm" schedule <lanes = 32> {
     %0 = llm.rms_norm %x, @norm {eps = 1.0e-05 : f32} : tensor<?x64xf32>
     %1 = llm.quantize %0 : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
@@ -24,7 +24,7 @@ func.func @quantize(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.gr
 }
 
 // Group by group: the largest of 32, the scale, codes to the nearest even, their sum.
-// CHECK: tile.kernel @row_wise_0({{.*}}, %[[ROW:.*]]: !tile.view<?x20xi32>)
+// CHECK: tile.kernel @row_wise_0({{.*}}, %[[ROW:.*]]: !tile.view<?x22xi32>)
 // CHECK: tile.reduce add {{.*}} : tensor<32xf32> -> f32
 // CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c2
 // CHECK: %[[SIZE:.*]] = math.absf %{{.*}} : tensor<32xf32>
@@ -35,12 +35,15 @@ func.func @quantize(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.gr
 // CHECK: math.roundeven
 // CHECK: %[[CODES:.*]] = arith.fptosi
 // CHECK: arith.trunci %[[CODES]] : tensor<32xi32> to tensor<32xi8>
-// CHECK: tile.reinterpret %[[ROW]] : <?x20xi32> -> <?x80xi8>
-// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x80xi8>
-// CHECK: tile.reinterpret %[[ROW]] : <?x20xi32> -> <?x20xf32>
-// CHECK: tile.store %[[SCALE]], {{.*}} : f32, <?x20xf32>
 // CHECK: %[[SUM:.*]] = tile.reduce add %[[CODES]]
+// CHECK-DAG: tile.reinterpret %[[ROW]] : <?x22xi32> -> <?x22xf32>
+// CHECK-DAG: tile.reinterpret %[[ROW]] : <?x22xi32> -> <?x88xi8>
+// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x88xi8>
+// CHECK: tile.store %[[SCALE]], {{.*}} : f32, <?x22xf32>
 // CHECK: tile.store %[[SUM]], %[[ROW]]
+// CHECK: %[[FLOAT:.*]] = arith.sitofp %[[SUM]] : i32 to f32
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %[[SCALE]], %[[FLOAT]]
+// CHECK: tile.store %[[PRODUCT]], {{.*}} : f32, <?x22xf32>
 
 // -----
 
@@ -55,7 +58,7 @@ func.func @int4(%x: tensor<?x64xf32>) -> tensor<?x40xf32> attributes {llm.graph 
     llm.yield %0 : tensor<?x64x!llm.group<bits = 8>>
   } : tensor<?x64x!llm.group<bits = 8>>
   // CHECK: tile.weight @w : <2x2x144xi32>
-  // CHECK: tile.launch @linear_0 "w" grid(one, 2) {{.*}} : (tensor<?x20xi32>, !tile.view<2x2x144xi32>) -> tensor<?x40xf32>
+  // CHECK: tile.launch @linear_0 "w" grid(one, 2) {{.*}} : (tensor<?x22xi32>, !tile.view<2x2x144xi32>) -> tensor<?x40xf32>
   %y = llm.fused "w" schedule <row_tile = 1> {
     %0 = llm.linear %q, @w : tensor<?x64x!llm.group<bits = 8>> -> tensor<?x40xf32>
     llm.yield %0 : tensor<?x40xf32>
@@ -63,10 +66,10 @@ func.func @int4(%x: tensor<?x64xf32>) -> tensor<?x40xf32> attributes {llm.graph 
   return %y : tensor<?x40xf32>
 }
 
-// CHECK: tile.kernel @linear_0({{.*}}, %[[ROW:.*]]: !tile.view<?x20xi32>, %[[W:.*]]: !tile.view<2x2x144xi32>, %[[OUT:.*]]: !tile.view<?x40xf32>)
+// CHECK: tile.kernel @linear_0({{.*}}, %[[ROW:.*]]: !tile.view<?x22xi32>, %[[W:.*]]: !tile.view<2x2x144xi32>, %[[OUT:.*]]: !tile.view<?x40xf32>)
 // CHECK-DAG: %[[MASK:.*]] = arith.constant dense<252645135> : tensor<32xi32>
 // CHECK-DAG: %[[BIAS:.*]] = arith.constant -8 : i32
-// CHECK: %[[SUM:.*]] = tile.load %[[ROW]][{{.*}}] : <?x20xi32> -> i32
+// CHECK: %[[SUM:.*]] = tile.load %[[ROW]][{{.*}}] : <?x22xi32> -> i32
 // CHECK: arith.muli %[[SUM]], %[[BIAS]]
 // CHECK: %[[WORDS:.*]] = tile.load %[[W]][{{.*}}] : <2x2x144xi32> -> tensor<32xi32>
 // CHECK: %[[LOW:.*]] = arith.andi %[[WORDS]], %[[MASK]]
@@ -175,7 +178,7 @@ func.func @gate_up(%x: tensor<?x32xf32>) -> tensor<?x64xf32> attributes {llm.gra
     %0 = llm.quantize %x : tensor<?x32xf32> -> tensor<?x32x!llm.group<bits = 8>>
     llm.yield %0 : tensor<?x32x!llm.group<bits = 8>>
   } : tensor<?x32x!llm.group<bits = 8>>
-  // CHECK: tile.launch @linear_0 "gate_up" grid(one, 2) {{.*}} : (tensor<?x10xi32>, !tile.view<2x1x144xi32>, !tile.view<2x1x144xi32>) -> tensor<?x64xf32>
+  // CHECK: tile.launch @linear_0 "gate_up" grid(one, 2) {{.*}} : (tensor<?x11xi32>, !tile.view<2x1x144xi32>, !tile.view<2x1x144xi32>) -> tensor<?x64xf32>
   %y = llm.fused "gate_up" schedule <row_tile = 1> {
     %0 = llm.linear %q, @gate : tensor<?x32x!llm.group<bits = 8>> -> tensor<?x64xf32>
     %1 = llm.linear %q, @up : tensor<?x32x!llm.group<bits = 8>> -> tensor<?x64xf32>
@@ -185,7 +188,7 @@ func.func @gate_up(%x: tensor<?x32xf32>) -> tensor<?x64xf32> attributes {llm.gra
   return %y : tensor<?x64xf32>
 }
 
-// CHECK: tile.kernel @linear_0({{.*}}, %[[ROW:.*]]: !tile.view<?x10xi32>, %[[GATE:.*]]: !tile.view<2x1x144xi32>, %[[UP:.*]]: !tile.view<2x1x144xi32>
+// CHECK: tile.kernel @linear_0({{.*}}, %[[ROW:.*]]: !tile.view<?x11xi32>, %[[GATE:.*]]: !tile.view<2x1x144xi32>, %[[UP:.*]]: !tile.view<2x1x144xi32>
 // CHECK: tile.load %[[GATE]]
 // CHECK-COUNT-8: tile.dot4
 // CHECK: tile.load %[[UP]]
@@ -204,7 +207,7 @@ func.func @leaves_rounded(%x: tensor<?x32xf32>) -> tensor<?x32xf32> attributes {
     %0 = llm.quantize %x : tensor<?x32xf32> -> tensor<?x32x!llm.group<bits = 8>>
     llm.yield %0 : tensor<?x32x!llm.group<bits = 8>>
   } : tensor<?x32x!llm.group<bits = 8>>
-  // CHECK: tile.launch @linear_0 "w" grid(one, 2) {{.*}} -> tensor<?x20xi32>
+  // CHECK: tile.launch @linear_0 "w" grid(one, 2) {{.*}} -> tensor<?x22xi32>
   %y = llm.fused "w" schedule <row_tile = 1> {
     %0 = llm.linear %q, @w : tensor<?x32x!llm.group<bits = 8>> -> tensor<?x64xf32>
     %1 = llm.quantize %0 : tensor<?x64xf32> -> tensor<?x64x!llm.group<bits = 8>>
@@ -217,13 +220,13 @@ func.func @leaves_rounded(%x: tensor<?x32xf32>) -> tensor<?x32xf32> attributes {
   return %z : tensor<?x32xf32>
 }
 
-// CHECK: tile.kernel @linear_0({{.*}}, %[[OUT:.*]]: !tile.view<?x20xi32>)
+// CHECK: tile.kernel @linear_0({{.*}}, %[[OUT:.*]]: !tile.view<?x22xi32>)
 // CHECK: scf.for %[[PANEL:.*]] =
 // CHECK: tile.dot4
 // CHECK: tile.reduce max
 // CHECK: math.roundeven
-// CHECK: %[[BYTES:.*]] = tile.reinterpret %[[OUT]] : <?x20xi32> -> <?x80xi8>
-// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x80xi8>
+// CHECK: %[[BYTES:.*]] = tile.reinterpret %[[OUT]] : <?x22xi32> -> <?x88xi8>
+// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x88xi8>
 
 // -----
 
@@ -293,7 +296,7 @@ func.func @parts(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph
 // CHECK: %[[WAITING:.*]] = tile.scratch : <48x32xf32>
 // CHECK: arith.cmpi ult, %{{.*}}, %c3
 // CHECK-COUNT-8: tile.store {{.*}}, %[[BYTES]]{{.*}} : tensor<8xi32>
-// CHECK-COUNT-8: tile.dot4 (%{{.*}}, %{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}, %{{.*}}) : tensor<8xi32>
+// CHECK-COUNT-8: tile.dot4 (%{{.*}}, %{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}, %{{.*}}) {signed_weights} : tensor<8xi32>
 // CHECK-COUNT-3: tile.store {{.*}}, %[[WAITING]]{{.*}} : tensor<8xf32>
 // CHECK-COUNT-3: tile.load %[[WAITING]]{{.*}} -> tensor<32xf32>
 // CHECK-COUNT-3: tile.store {{.*}} : tensor<32xf32>, <?x32xf32>

@@ -107,7 +107,7 @@ Status StepComparer::runCommand(uint32_t number) {
 }
 
 /// The values that quantised rows stand for (passes/ViewOf.h); NaN in a group whose sum is not that
-/// of its codes, since the products rely on it.
+/// of its codes, or whose product of scale and sum is not theirs, since the products rely on both.
 static Tensor readQuantized(const void *from, int64_t lines, int64_t width) {
   constexpr int64_t group = llm::GroupType::kGroup;
   Tensor tensor(lines, width);
@@ -118,11 +118,14 @@ static Tensor readQuantized(const void *from, int64_t lines, int64_t width) {
       float scale;
       std::memcpy(&scale, row + width / 4 + g, sizeof scale);
       int32_t sum = row[width / 4 + width / group + g];
+      float scaledSum;
+      std::memcpy(&scaledSum, row + width / 4 + 2 * (width / group) + g, sizeof scaledSum);
+      bool wrong = scaledSum != scale * float(sum);
       for (int64_t i = 0; i < group; ++i) {
         tensor.line(r)[g * group + i] = scale * float(codes[i]);
         sum -= codes[i];
       }
-      if (sum)
+      if (sum || wrong)
         std::fill_n(tensor.line(r) + g * group, group, std::numeric_limits<float>::quiet_NaN());
     }
   return tensor;

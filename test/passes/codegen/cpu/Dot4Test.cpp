@@ -8,7 +8,7 @@
 using namespace llmc::cpu::test;
 
 /// y[row] = the chain of `links` dot4 of x[row][link] by w[link], from c[row] on.
-static std::string chainKernel(int width, int links, int rows, int bits) {
+static std::string chainKernel(int width, int links, int rows, int bits, bool signedWeights = false) {
   auto number = [](int n) { return std::to_string(n); };
   std::string t = "tensor<" + number(width) + "xi32>",
               w = "!tile.view<" + number(links) + "x" + number(width) + "xi32>";
@@ -33,7 +33,7 @@ static std::string chainKernel(int width, int links, int rows, int bits) {
           sums += comma + "%s" + r + "_" + l;
     }
     text += "  " + results + " = tile.dot4 (" + values + ") by %w" + l + " into (" + sums +
-            ") {bits = " + number(bits) + " : i64} : " + t + "\n";
+            ") {bits = " + number(bits) + " : i64" + (signedWeights ? ", signed_weights" : "") + "} : " + t + "\n";
   }
   for (int row = 0; row < rows; ++row)
     text += "  tile.store %s" + number(row) + "_" + number(links) + ", %y[%i" + number(row) +
@@ -75,5 +75,32 @@ TEST(Dot4, chains_are_exact) {
           ASSERT_EQ(y, expected) << "bits " << bits << " width " << width << " links " << links
                                  << " extreme " << extreme;
         }
+      }
+}
+
+/// Rows never hold -128: its size has no sign to turn.
+TEST(Dot4, signed_weights_are_exact_on_every_level) {
+  const int rows = 2, links = 5;
+  for (const std::string &level : levelsHere())
+    for (int width : {8, 20, 32})
+      for (bool extreme : {false, true}) {
+        CompiledKernels kernels(chainKernel(width, links, rows, 8, true), level);
+        std::mt19937 generator(width);
+        std::vector<int8_t> x(4 * rows * links * width), w(4 * links * width);
+        for (size_t i = 0; i < x.size(); ++i)
+          x[i] = extreme ? (i % 3 ? -127 : 127) : int8_t(generator() % 255 - 127);
+        for (size_t i = 0; i < w.size(); ++i)
+          w[i] = extreme ? (i % 5 ? -128 : 127) : int8_t(generator());
+        std::vector<int32_t> c(rows * width, 7), y(rows * width), expected;
+        kernels.run("k", {x.data(), w.data(), c.data(), y.data()}, 0, 1);
+        for (int row = 0; row < rows; ++row)
+          for (int i = 0; i < width; ++i) {
+            int32_t sum = 7;
+            for (int link = 0; link < links; ++link)
+              for (int b = 0; b < 4; ++b)
+                sum += x[4 * ((row * links + link) * width + i) + b] * w[4 * (link * width + i) + b];
+            expected.push_back(sum);
+          }
+        ASSERT_EQ(y, expected) << level << " width " << width << " extreme " << extreme;
       }
 }

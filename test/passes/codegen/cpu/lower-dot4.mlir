@@ -34,6 +34,25 @@ tile.kernel @bytes(%step: !tile.step, %x: !tile.view<16xi32>) {
   tile.return
 }
 
+// Signed ones: their signs go to the row's bytes, and what is left fits.
+
+// V3-LABEL: llvm.func hidden @signed_bytes
+// V3: math.absi
+// V3: llvm.x86.avx2.psign.b
+// V3: llvm.x86.avx2.pmadd.ub.sw
+// V3: llvm.x86.avx2.pmadd.wd
+// V3-NOT: llvm.x86
+// V3: llvm.return
+// VNNI-LABEL: llvm.func hidden @signed_bytes
+// VNNI-NOT: llvm.x86
+tile.kernel @signed_bytes(%step: !tile.step, %x: !tile.view<8xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<8xi32> -> tensor<8xi32>
+  %b = tile.dot4 (%a) by %a into (%a) {signed_weights} : tensor<8xi32>
+  tile.store %b, %x[%c0] : tensor<8xi32>, !tile.view<8xi32>
+  tile.return
+}
+
 // Each link stands where it was written, not at the end of its chain: weights of all links at once would not fit into registers.
 
 // V3-LABEL: llvm.func hidden @in_place
