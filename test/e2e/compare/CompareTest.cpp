@@ -89,13 +89,10 @@ void replaceLoads(KernelText &kernel, const std::string &parameter, const std::s
 const Fault kFaults[] = {
     {"attention_scale", "llama-deep", 4, "prefill", "attention", "llm.attention",
      [](KernelText &k) {
-       k.replace("dense<0\\.[0-9]+> : tensor<64xf32>", "dense<0.3125> : tensor<64xf32>");
+       k.replace("dense<0\\.[0-9]+> : tensor<24xf32>", "dense<0.3125> : tensor<24xf32>");
      }},
     {"kv_head", "llama-deep", 4, "prefill", "attention", "llm.attention",
-     [](KernelText &k) {
-       k.replace("divui " + k.value("tile.program_id inner") + ",",
-                 "remui " + k.value("tile.program_id inner") + ",");
-     }},
+     [](KernelText &k) { k.replace("(kv_chunk .*\\[%\\w+, %\\w+, )%\\w+(\\].*)", "$1%c0$2"); }},
     {"stale_page_of_values", "llama-deep", 4, "decode", "attention", "llm.attention",
      [](KernelText &k) { k.replace("(kv_chunk value .*, .*\\[%[0-9]+, )%\\w+(, .*)", "$1%c0$2"); }},
     {"stale_page_on_append", "llama-deep", 4, "decode", "append", "llm.kv_append",
