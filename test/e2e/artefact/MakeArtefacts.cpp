@@ -37,12 +37,19 @@ bool replaceBetween(std::string &text, const std::string &start, const std::stri
   return true;
 }
 
-/// All heads of a row write where head 0 does: chunks of one command overlap.
+/// All rows and heads write where the first ones do: chunks of one command overlap. Stores to a parameter of the kernel leave it.
 bool overlapChunks(std::string &text) {
-  const std::string kernel = "tile.kernel @attention_0";
-  size_t store = text.find("tile.store", text.find(kernel));
-  return store != std::string::npos &&
-         replaceBetween(text, text.substr(store, text.find(']', store) - store), "[%0, ", "]", "%c0");
+  bool found = false;
+  for (size_t kernel = 0; (kernel = text.find("tile.kernel @attention_", kernel)) != std::string::npos; ++kernel)
+    for (size_t store = kernel; (store = text.find("tile.store", store)) < text.find("tile.return", kernel); ++store) {
+      const size_t end = text.find('\n', store), place = text.find(", %arg", store);
+      if (place > end)
+        continue;
+      const size_t first = text.find('[', place) + 1;
+      text.replace(first, text.find(']', first) - first, "%c0, %c0");
+      found = true;
+    }
+  return found;
 }
 
 /// Attention of layer 0 no longer waits for the keys and values of its own step.
