@@ -55,6 +55,9 @@ class MutationTest : public testing::TestWithParam<const char *> {};
 
 TEST_P(MutationTest, at_least_18_of_20_are_caught) {
   OpCase row = rowNamed(GetParam());
+  // A loop over rows that are left behind tiles runs once at most: a fault in its end would change nothing.
+  if (row.name.find("mlp") == 0)
+    row.schedule += (row.schedule.empty() ? "" : ",") + std::string("linear:row_tile=1");
   std::string error;
   CompiledCase compiled = compileCase(row, error);
   ASSERT_EQ(error, "");
