@@ -12,7 +12,7 @@ namespace llmc::cpu {
 struct DotBlock {
   tile::DotOp op;
   mlir::Value matrix;                       ///< address of the first of its columns
-  int64_t firstRow = 0;                     ///< of those of the dot
+  int64_t firstRow = 0, firstColumn = 0;    ///< of those of the dot
   llvm::SmallVector<mlir::Value> rows = {}; ///< addresses
   llvm::SmallVector<int64_t> widths = {};   ///< of its columns, cut into registers
   bool inPairs = false;                     ///< two registers hold even and odd columns
@@ -93,7 +93,7 @@ private:
                  Values sums);
   Values addSteps(const DotBlock &block, mlir::Value k, int64_t offset, int64_t steps, Values sums);
   void addProducts(const DotBlock &block, mlir::ValueRange scalars, mlir::Value line, Values &sums);
-  void prefetch(const DotBlock &block, mlir::Value line);
+  void prefetch(const DotBlock &block, mlir::Value k, int64_t step);
   std::pair<mlir::Value, mlir::Value> loadPair(int64_t width, mlir::Value place);
   mlir::Value everyOther(mlir::Value a, mlir::Value b, int64_t from);
   mlir::Value inTurn(mlir::Value even, mlir::Value odd, int64_t from);

@@ -70,8 +70,8 @@ void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
   Pieces sums(rowCount);
   for (int64_t firstRow = 0; firstRow < rowCount; firstRow += down)
     for (int64_t first = 0; first < registers; first += across) {
-      DotBlock block{op, matrix, firstRow};
-      int64_t endRow = std::min(firstRow + down, rowCount), column = first * lanes;
+      DotBlock block{op, matrix, firstRow, first * lanes};
+      int64_t endRow = std::min(firstRow + down, rowCount), column = block.firstColumn;
       block.matrix = offsetBy(matrix, matrixElement(op), column);
       block.rows.append(rows.begin() + firstRow, rows.begin() + endRow);
       for (; column < std::min((first + across) * lanes, columns); column += lanes)

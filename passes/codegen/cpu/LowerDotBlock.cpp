@@ -6,7 +6,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/codegen/cpu/KernelLowering.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace llmc;
@@ -16,6 +15,7 @@ using namespace llmc::tile;
 /// Steps of K written out in a loop body: enough to hide the loop's own instructions.
 static constexpr int64_t kUnroll = 4;
 static constexpr int64_t kCacheLine = 64;
+static constexpr uint32_t kIntoSecondCache = 2; // LLVM's locality: the first cache has too few misses in flight
 
 static int64_t depthOf(DotOp op) {
   return cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0);
@@ -62,7 +62,7 @@ Value KernelLowering::inTurn(Value even, Value odd, int64_t from) {
 /// sums[row][piece] += row[k] * matrix[k, piece], k ascending.
 KernelLowering::Values KernelLowering::sumOverK(DotBlock &block, Values sums) {
   block.inPairs = comesInPairs(block, level.lanes());
-  block.toNext = block.firstRow == 0 ? distanceToNext(block.op) : 0;
+  block.toNext = block.firstRow == 0 && block.firstColumn == 0 ? distanceToNext(block.op) : 0;
   auto pairs = [&](auto first, auto second) {
     for (size_t i = 0; block.inPairs && i < sums.size(); i += 2) {
       Value a = sums[i], b = sums[i + 1];
@@ -148,6 +148,7 @@ KernelLowering::Values KernelLowering::addSteps(const DotBlock &block, Value k, 
     Values scalars;
     for (Value element : elements)
       scalars.push_back(load(f32, offsetBy(element, f32, i)));
+    prefetch(block, k, i);
     addProducts(block, scalars, offsetBy(line, stored, i * stride), sums);
   }
   return sums;
@@ -158,7 +159,6 @@ void KernelLowering::addProducts(const DotBlock &block, ValueRange scalars, Valu
                                  Values &sums) {
   Type stored = matrixElement(block.op);
   int64_t column = 0;
-  prefetch(block, line);
   auto add = [&](size_t piece, Value b) {
     for (auto [row, scalar] : llvm::enumerate(scalars)) {
       Value &sum = sums[row * block.widths.size() + piece];
@@ -181,16 +181,21 @@ void KernelLowering::addProducts(const DotBlock &block, ValueRange scalars, Valu
   }
 }
 
-/// Fetches what comes next where it lies, a line of the machine's at a time. A place that is none
-/// does no harm.
-void KernelLowering::prefetch(const DotBlock &block, Value line) {
+/// Fetches what comes next, from its beginning and from its middle on: two streams keep more of the
+/// memory busy than one. A place that is none does no harm.
+void KernelLowering::prefetch(const DotBlock &block, Value k, int64_t step) {
   if (!block.toNext)
     return;
-  int64_t columns = std::accumulate(block.widths.begin(), block.widths.end(), int64_t(0)),
-          bytes = columns * matrixElement(block.op).getIntOrFloatBitWidth() / 8;
-  for (int64_t at = 0; at < bytes; at += kCacheLine)
-    LLVM::Prefetch::create(builder, loc, offsetBy(line, builder.getI8Type(), block.toNext + at),
-                           /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  Type i8 = builder.getI8Type();
+  int64_t lineBytes = lineStride(block.op) * matrixElement(block.op).getIntOrFloatBitWidth() / 8,
+          half = lineBytes / 2 * depthOf(block.op);
+  Value place = block.matrix;
+  if (k)
+    place = offsetBy(place, i8, arith::MulIOp::create(builder, loc, k, index(lineBytes / 2)));
+  for (int64_t at = step * lineBytes / 2; at < (step + 1) * lineBytes / 2; at += kCacheLine)
+    for (int64_t from : {int64_t(0), half})
+      LLVM::Prefetch::create(builder, loc, offsetBy(place, i8, block.toNext + from + at), /*rw=*/0,
+                             /*hint=*/kIntoSecondCache, /*cache=*/1);
 }
 
 /// 2 x `width` columns of bf16: the even ones and the odd ones, as f32.

@@ -91,3 +91,23 @@ tile.kernel @transposed(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view
   tile.store %s, %y[%c0] : tensor<64xf32>, !tile.view<64xf32>
   tile.return
 }
+
+// Keys of a chunk, read once: its values are fetched meanwhile (keys are 2 x 8 x 64 x 4 bytes), from their beginning and from the
+// middle of a head's.
+
+// CHECK-LABEL: llvm.func hidden @streamed
+// CHECK: llvm.mlir.constant(4096 : i64)
+// CHECK: llvm.intr.prefetch
+// CHECK: llvm.mlir.constant(5120 : i64)
+// CHECK: llvm.intr.prefetch
+// CHECK: math.fma
+tile.kernel @streamed(%step: !tile.step, %kv: !tile.kv<heads = 2, key = 8, value = 8, tokenMajor = false, block = 8192>, %x: !tile.view<8xf32>, %y: !tile.view<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %keys = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !tile.kv<heads = 2, key = 8, value = 8, tokenMajor = false, block = 8192> -> !tile.view<8x64xf32>
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  %b = tile.load %keys[%c0, %c0] : !tile.view<8x64xf32> -> tensor<8x64xf32>
+  %s = tile.dot (%a) by %b into (%zero) {tile.streamed} : tensor<8xf32>, tensor<8x64xf32>, tensor<64xf32>
+  tile.store %s, %y[%c0] : tensor<64xf32>, !tile.view<64xf32>
+  tile.return
+}
