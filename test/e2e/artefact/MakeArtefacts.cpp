@@ -69,7 +69,6 @@ bool makeFaulty(const std::string &folder, const std::string &model, const std::
   print.input = model;
   print.output = printed;
   print.emit = "memory";
-  print.schedule = "attention:row_tile=1,attention:chunk=1"; // a row's heads are chunks of their own
   if (!succeeded(compileModel(print)))
     return false;
   std::ifstream in(printed);
