@@ -42,7 +42,7 @@ public:
           overRowTiles(panel, from, rows, tile);
         return SmallVector<Value>();
       });
-      done = products->splits() ? k.mul(k.div(rows, tile), tile) : rowsInTiles(rows, tile);
+      done = products->splits() ? wholeTiles(done, rows, tile) : rowsInTiles(rows, tile);
     }
     overSingleRows(first, last, done, rows);
     return success();
@@ -82,20 +82,25 @@ private:
     });
   }
 
+  /// Where the last of the whole tiles from `from` on ends, at or before `to`.
+  Value wholeTiles(Value from, Value to, int64_t tile) {
+    return k.add(from, k.mul(k.div(k.sub(to, from), tile), tile));
+  }
+
   /// After tiles of `tile` rows come ever fewer, down to two.
   static int64_t nextTile(int64_t tile) { return int64_t(llvm::bit_floor(uint64_t(tile - 1))); }
 
   Value rowsInTiles(Value rows, int64_t tile) {
     Value done = k.index(0);
     for (; tile > 1; tile = nextTile(tile))
-      done = k.add(done, k.mul(k.div(k.sub(rows, done), tile), tile));
+      done = wholeTiles(done, rows, tile);
     return done;
   }
 
   /// Whoever has few rows (a batch, drafted tokens) shares loaded weights too. At most one row is left.
   void overRowTiles(Value panel, Value from, Value rows, int64_t tile) {
     for (; tile > 1; tile = nextTile(tile)) {
-      Value to = k.add(from, k.mul(k.div(k.sub(rows, from), tile), tile));
+      Value to = wholeTiles(from, rows, tile);
       k.loop(from, to, tile, {}, [&](Value row, ValueRange) {
         rowTile(panel, row, tile);
         return SmallVector<Value>();
@@ -109,7 +114,7 @@ private:
   void overSingleRows(Value first, Value last, Value from, Value rows) {
     int64_t most = std::min(k.schedule.getPanels(), kMostTogether);
     for (int64_t together = int64_t(llvm::bit_floor(uint64_t(most))); together >= 1; together /= 2) {
-      Value end = together == 1 ? last : k.add(first, k.mul(k.div(k.sub(last, first), together), together));
+      Value end = together == 1 ? last : wholeTiles(first, last, together);
       k.loop(first, end, together, {}, [&](Value panel, ValueRange) {
         SmallVector<Value> streams = linesFrom(k, panel, together);
         k.loop(from, rows, 1, {}, [&](Value row, ValueRange) {
