@@ -51,7 +51,7 @@ uint32_t Crew::work(llmc_context &context, const llmc_artifact &of, llmc_run *ru
   const uint64_t begin = ticksNow();
   artifact = &of;
   late = 0;
-  const uint32_t status = isAlone() ? of.run_work(run) : workTogether(context, run);
+  const uint32_t status = threads() == 1 ? of.run_work(run) : workTogether(context, run);
   size.note(ticksNow() - begin, late);
   return status;
 }

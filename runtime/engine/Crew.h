@@ -18,9 +18,9 @@ public:
   static uint64_t bytes(uint32_t helpers);
   static Crew *create(const Allocator &allocator, uint32_t helpers);
 
-  // What the options of the next run are to say: whether the caller works alone, and where threads
-  // note that others were late.
-  bool isAlone() const { return !size.helpers(); }
+  // What the options of the next run are to say: how many threads work, and where they note that
+  // others were late.
+  uint32_t threads() const { return size.helpers() + 1; }
   uint64_t *lateness() { return &late; }
   // Runs a run prepared so to its end, with helpers of `context`; no thread touches `run`
   // afterwards.

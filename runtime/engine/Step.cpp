@@ -18,7 +18,7 @@ llmc_status runCommands(llmc_session &session, CommandRange range, uint64_t (*cl
                                     session.model.level,
                                     range.first,
                                     range.end,
-                                    session.crew->isAlone(),
+                                    session.crew->threads(),
                                     clock,
                                     times,
                                     session.crew->lateness()};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Prepares a run: checks every index that a kernel will follow against the artefact's tables and
- * the session's memory, resolves operands to addresses and numbers the chunks of all commands.
+ * the session's memory, resolves operands to addresses and counts the chunks of all commands.
  * Kernels check nothing afterwards.
  */
 #include "runtime/executor/CheckStep.h"
@@ -17,8 +17,8 @@ uint64_t llmc_executor_run_bytes(const llmc_artifact *artifact, uint32_t graph) 
     return 0;
   const llmc_graph *g = &artifact->graphs[graph];
   return sizeof(struct llmc_run) + alignUp((uint64_t)g->n_operands * sizeof(void *)) +
-         alignUp(((uint64_t)g->n_commands + 1) * sizeof(uint64_t)) +
-         2 * alignUp((uint64_t)g->n_commands * sizeof(uint32_t));
+         3 * alignUp((uint64_t)g->n_commands * sizeof(uint32_t)) +
+         (uint64_t)g->n_commands * sizeof(struct llmc_claims);
 }
 
 static void placeArrays(llmc_run *run) {
@@ -27,10 +27,10 @@ static void placeArrays(llmc_run *run) {
   char *next = (char *)(run + 1);
   run->table = (void **)next;
   next += alignUp((uint64_t)graph->n_operands * sizeof(void *));
-  run->tickets = (uint64_t *)next;
-  next += alignUp(((uint64_t)graph->n_commands + 1) * sizeof(uint64_t));
   run->programs = (uint32_t *)next;
-  run->done = (_Atomic uint32_t *)(next + counters);
+  run->chunks = (uint32_t *)(next += counters);
+  run->done = (_Atomic uint32_t *)(next += counters);
+  run->claims = (struct llmc_claims *)(next += counters);
 }
 
 static const char *weightsOf(const llmc_artifact *artifact, const llmc_memory *memory) {
@@ -84,7 +84,6 @@ static uint64_t extentOf(const llmc_step *step, uint32_t extent) {
 }
 
 static int countChunks(llmc_run *run, const llmc_artifact *artifact) {
-  run->tickets[0] = 0;
   for (uint32_t i = 0; i < run->graph->n_commands; ++i) {
     const llmc_command *command = &run->graph->commands[i];
     const uint64_t programs = extentOf(run->step, command->extent) * command->inner;
@@ -96,12 +95,26 @@ static int countChunks(llmc_run *run, const llmc_artifact *artifact) {
       return 0;
     const uint64_t per_chunk = command->programs_per_chunk;
     run->programs[i] = (uint32_t)programs;
-    run->tickets[i + 1] = run->tickets[i] + (programs + per_chunk - 1) / per_chunk;
-    atomic_init(&run->done[i], 0);
+    run->chunks[i] = (uint32_t)((programs + per_chunk - 1) / per_chunk);
     if (run->times)
       run->times[i].begin = run->times[i].end = 0;
   }
   return 1;
+}
+
+/* Counters of what threads claim and finish. */
+static void clearCounters(llmc_run *run) {
+  for (uint32_t i = run->first_command; i < run->end_command; ++i) {
+    atomic_init(&run->done[i], 0);
+    for (uint32_t share = 0; share < run->shares; ++share)
+      atomic_init(&run->claims[i].taken[share], 0);
+  }
+}
+
+static uint32_t sharesFor(uint32_t threads) {
+  if (threads == 0)
+    return 1;
+  return threads < LLMC_MOST_SHARES ? threads : LLMC_MOST_SHARES;
 }
 
 /* An engine from before `late` gives options that end there. */
@@ -133,13 +146,16 @@ uint32_t llmc_executor_run_begin(const llmc_artifact *artifact, const llmc_memor
   run->clock = options->clock;
   run->times = options->clock ? options->times : (llmc_command_time *)0;
   run->late = hasLate(options) ? options->late : (uint64_t *)0;
-  run->alone = options->alone;
+  run->alone = options->threads == 1;
+  run->shares = sharesFor(options->threads);
   run->first_command = options->first_command;
   run->end_command = options->end_command == UINT32_MAX ? graph->n_commands : options->end_command;
   placeArrays(run);
   if (!resolveOperands(run, artifact, memory) || !countChunks(run, artifact))
     return LLMC_RUN_BAD_ARGUMENT;
-  atomic_init(&run->cursor, run->tickets[run->first_command]);
+  if (!run->alone)
+    clearCounters(run);
+  atomic_init(&run->arrived, 0);
   atomic_init(&run->completed, run->first_command);
   atomic_init(&run->lost, 0);
   atomic_store(&run->cancelled, 0);

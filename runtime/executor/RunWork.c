@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command loop. A thread claims the next chunk, waits until the commands that it needs are
- * complete, runs it, counts it. Chunks are claimed in order, so whoever waits waits for a chunk
- * that some thread is working on: one thread alone finishes a run, and helpers may come late or
- * never. A thread that is promised to be alone claims, waits and counts nothing. A thread that
+ * The command loop. A thread claims a chunk, waits until the commands that it needs are complete,
+ * runs it, counts it. A thread goes on to the next command when no chunk of this one is left to
+ * claim, so whoever waits waits for a chunk that some thread is working on: one thread alone
+ * finishes a run, and helpers may come late or never. Of each command a thread takes its own share
+ * first, neighbouring chunks in order, because weights read in one long stream come faster than in
+ * pieces. A thread that is promised to be alone claims, waits and counts nothing. A thread that
  * loses its core in a chunk holds all; so helpers leave a run that loses too much time in this way.
  */
 #include "runtime/executor/Executor.h"
@@ -13,6 +15,7 @@
 /* What a thread knows of itself. */
 struct worker {
   uint32_t command; /* of its last claim */
+  uint32_t share;   /* that it begins with */
   uint32_t helps;
   uint64_t came;  /* when it came */
   uint64_t since; /* when its last chunk ended, or when it came */
@@ -42,7 +45,7 @@ static uint32_t advanceCompleted(llmc_run *run) {
   uint32_t completed = atomic_load_explicit(&run->completed, memory_order_acquire);
   while (completed < run->end_command) {
     const uint32_t done = atomic_load_explicit(&run->done[completed], memory_order_acquire);
-    if (done < llmcChunks(run, completed))
+    if (done < run->chunks[completed])
       break;
     if (atomic_compare_exchange_weak_explicit(&run->completed, &completed, completed + 1,
                                               memory_order_acq_rel, memory_order_acquire))
@@ -91,15 +94,28 @@ static int waitForCommands(llmc_run *run, struct worker *self, uint32_t count) {
   return 1;
 }
 
-/* One addition, never repeated: numbers beyond the end are claims of nothing. */
-static int claimChunk(llmc_run *run, struct worker *self, uint32_t *chunk) {
-  const uint64_t ticket = atomic_fetch_add_explicit(&run->cursor, 1, memory_order_relaxed);
-  if (ticket >= run->tickets[run->end_command])
+/* One addition, never repeated: numbers beyond the end of the share are claims of nothing. */
+static int claimOfShare(llmc_run *run, uint32_t command, uint32_t share, uint32_t *chunk) {
+  const uint64_t chunks = run->chunks[command];
+  const uint32_t first = (uint32_t)(chunks * share / run->shares),
+                 count = (uint32_t)(chunks * (share + 1) / run->shares) - first;
+  _Atomic uint32_t *taken = &run->claims[command].taken[share];
+  if (atomic_load_explicit(taken, memory_order_relaxed) >= count)
     return 0;
-  while (ticket >= run->tickets[self->command + 1])
-    ++self->command;
-  *chunk = (uint32_t)(ticket - run->tickets[self->command]);
-  return 1;
+  const uint32_t claimed = atomic_fetch_add_explicit(taken, 1, memory_order_relaxed);
+  *chunk = first + claimed;
+  return claimed < count;
+}
+
+/* Its own share first, then what others have not begun. */
+static int claimChunk(llmc_run *run, struct worker *self, uint32_t *chunk) {
+  for (; self->command < run->end_command; ++self->command)
+    for (uint32_t i = 0; i < run->shares; ++i) {
+      const uint32_t share = self->share + i;
+      if (claimOfShare(run, self->command, share < run->shares ? share : share - run->shares, chunk))
+        return 1;
+    }
+  return 0;
 }
 
 static void noteBegin(uint64_t *begin, uint64_t now) {
@@ -125,7 +141,7 @@ static void runChunk(llmc_run *run, uint32_t index, uint32_t chunk) {
 
 static uint32_t workAlone(llmc_run *run) {
   for (uint32_t command = run->first_command; command < run->end_command; ++command)
-    for (uint32_t chunk = 0; chunk < llmcChunks(run, command); ++chunk) {
+    for (uint32_t chunk = 0; chunk < run->chunks[command]; ++chunk) {
       if (isCancelled(run))
         return LLMC_RUN_CANCELLED;
       runChunk(run, command, chunk);
@@ -156,9 +172,12 @@ static int workOnChunks(llmc_run *run, struct worker *self) {
   return !isCancelled(run);
 }
 
-static struct worker newWorker(const llmc_run *run, uint32_t helps) {
+/* What was complete before it came has nothing to claim. */
+static struct worker newWorker(llmc_run *run, uint32_t helps) {
   const uint64_t now = llmcTicks();
-  const struct worker worker = {run->first_command, helps, now, now, 0, 0};
+  const uint32_t number = atomic_fetch_add_explicit(&run->arrived, 1, memory_order_relaxed),
+                 command = atomic_load_explicit(&run->completed, memory_order_relaxed);
+  const struct worker worker = {command, number % run->shares, helps, now, now, 0, 0};
   return worker;
 }
 
@@ -172,9 +191,10 @@ uint32_t llmc_executor_run_work(llmc_run *run) {
 }
 
 void llmc_executor_run_help(llmc_run *run) {
+  if (run->alone)
+    return;
   struct worker self = newWorker(run, 1);
-  if (!run->alone)
-    workOnChunks(run, &self);
+  workOnChunks(run, &self);
 }
 
 void llmc_executor_run_cancel(llmc_run *run) {

@@ -215,7 +215,9 @@ typedef struct llmc_run_options {
   uint32_t level;          /* index into artifact.levels */
   uint32_t first_command;
   uint32_t end_command;    /* one past the last; UINT32_MAX: all */
-  uint32_t alone;          /* not 0: run_work is called once, by one thread, which then shares nothing with others */
+  /* Threads that are expected: each command's chunks are dealt out to as many, and whoever has done its own takes those of
+   * others. 0: unknown, more may come all the same. 1: run_work is called once, by one thread, which shares nothing. */
+  uint32_t threads;
   uint64_t (*clock)(void); /* NULL: no times */
   llmc_command_time *times;/* [n_commands] or NULL */
   /* NULL, or raised to the most time (ticks of the processor's time stamp counter) that a thread waited because threads

@@ -201,7 +201,7 @@ TEST(Executor, CancelledRunEndsAndTheWorkspaceCanBeUsedAgain) {
 TEST(Executor, AThreadThatIsAloneGivesTheSameBits) {
   const std::vector<uint32_t> expected = expectedLogits();
   Step step;
-  step.options.alone = 1;
+  step.options.threads = 1;
   for (uint32_t cut : {3u, 8u}) {
     step.options.end_command = cut;
     ASSERT_EQ(step.begin(), LLMC_RUN_OK);
@@ -211,9 +211,27 @@ TEST(Executor, AThreadThatIsAloneGivesTheSameBits) {
   EXPECT_EQ(step.logits(), expected);
 }
 
+// As many as were expected, fewer or more.
+TEST(Executor, ChunksAreDealtOutToAnyNumberOfThreads) {
+  const std::vector<uint32_t> expected = expectedLogits();
+  for (uint32_t expecting : {0u, 2u, 3u, 16u, 40u})
+    for (size_t coming : {1u, 2u, 5u}) {
+      Step step;
+      step.options.threads = expecting;
+      ASSERT_EQ(step.begin(), LLMC_RUN_OK);
+      std::vector<std::thread> helpers;
+      while (helpers.size() + 1 < coming)
+        helpers.emplace_back([&] { step.artifact.run_help(step.run()); });
+      EXPECT_EQ(step.work(), LLMC_RUN_OK);
+      for (std::thread &helper : helpers)
+        helper.join();
+      EXPECT_EQ(step.logits(), expected) << expecting << " expected, " << coming << " came";
+    }
+}
+
 TEST(Executor, AThreadThatIsAloneCanBeCancelled) {
   Step step;
-  step.options.alone = 1;
+  step.options.threads = 1;
   ASSERT_EQ(step.begin(), LLMC_RUN_OK);
   step.artifact.run_cancel(step.run());
   EXPECT_EQ(step.work(), LLMC_RUN_CANCELLED);
@@ -287,7 +305,7 @@ TEST(Executor, AHelperLeavesARunThatLosesTimeAndWorkGoesOnWithoutIt) {
 
 TEST(Executor, HelpersComeInVainToAThreadThatIsAlone) {
   Step step;
-  step.options.alone = 1;
+  step.options.threads = 1;
   ASSERT_EQ(step.begin(), LLMC_RUN_OK);
   step.artifact.run_help(step.run());
   EXPECT_EQ(step.work(), LLMC_RUN_OK);

@@ -61,7 +61,7 @@ public:
   }
 
   llmc_run *run() { return reinterpret_cast<llmc_run *>(workspace.get()); }
-  void begin(bool alone) {
+  void begin(uint32_t threads) {
     const int32_t zero = 0, starts[2] = {0, 0};
     const uint32_t page = 0;
     const llmc_memory memory = {sizeof memory, 1, 1, 1, nullptr, nullptr, nullptr, nullptr};
@@ -77,7 +77,7 @@ public:
     llmc_run_options options{};
     options.struct_size = sizeof options;
     options.end_command = UINT32_MAX;
-    options.alone = alone;
+    options.threads = threads;
     if (llmc_executor_run_begin(&artifact, &memory, &step, &options, run())) {
       fprintf(stderr, "boundary: error: the executor refused the chain\n");
       exit(1);
@@ -146,7 +146,7 @@ void measure(uint32_t threads, uint32_t chunks, double workSeconds) {
   std::vector<double> begins, runs;
   for (int i = 0; i < kRuns; ++i) {
     const double start = secondsNow();
-    chain.begin(threads == 1);
+    chain.begin(threads);
     const double begun = secondsNow();
     if (threads > 1)
       helpers.call(chain.run());
