@@ -72,7 +72,7 @@ llmc_status copyWeights(llmc_model &model, const char *file, llmc_error *error) 
     return fail(error, LLMC_OUT_OF_MEMORY,
                 "%s: weights: error: no memory for a copy of %llu bytes; leave them mapped", file,
                 static_cast<unsigned long long>(model.copyBytes));
-  madvise(model.copy, model.copyBytes, MADV_HUGEPAGE); // as good as it gets where it is refused
+  preferHugePages(model.copy, model.copyBytes);
   Copying copying(static_cast<char *>(model.copy), static_cast<const char *>(model.weights), bytes);
   copyWith(context, copying, tasks);
   if (model.weightsMap) {

@@ -14,6 +14,11 @@ namespace llmc {
 
 constexpr size_t kAlignment = 64;
 
+constexpr size_t kHugePageBytes = size_t(2) << 20;
+
+// Asks for huge pages where whole ones fit into the block. A wish: the system may refuse it.
+void preferHugePages(void *memory, size_t bytes);
+
 class Allocator {
 public:
   // NULL hooks mean malloc.

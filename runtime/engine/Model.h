@@ -43,8 +43,6 @@ llmc_status mapWeightsFile(llmc_model &model, const char *modelPath, const char 
 
 // Puts a copy of the weights in place of the mapped ones.
 llmc_status copyWeights(llmc_model &model, const char *file, llmc_error *error);
-// What the copy's memory is aligned to.
-constexpr size_t kHugePageBytes = size_t(2) << 20;
 
 // Takes the last level that the processor can run; the error names what it lacks for the least
 // demanding one.

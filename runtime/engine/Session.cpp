@@ -146,6 +146,7 @@ extern "C" llmc_status llmc_session_create(llmc_model *model, const llmc_session
                 "session: error: no memory for %llu bytes; ask for fewer tokens, rows or outputs",
                 static_cast<unsigned long long>(bytes + Crew::bytes(shape.helpers)));
   }
+  preferHugePages(block, bytes); // a step goes through keys and values of all its tokens
   llmc_session *made = new (block) llmc_session(*model, shape, bytes);
   made->crew = crew;
   layOut(*model->artifact, shape, made, block);
