@@ -20,6 +20,7 @@ struct CpuLevel {
   uint64_t features = 0;    // LLMC_CPU_* bits of abi.h
   unsigned vectorBytes = 32;
   unsigned vectorRegisters = 16;
+  unsigned streams = 1; ///< of packed weights that one thread reads fastest
 
   unsigned lanes() const { return vectorBytes / 4; }
   /// Four products of bytes in each 32-bit lane of a whole register, without saturation.

@@ -14,9 +14,8 @@ using namespace llmc::llm;
 namespace {
 
 constexpr int64_t kPanelRows = 32;
-constexpr int64_t kChunkBytes = 64 << 10; // memory that a claimed chunk should at least move, to hide the claim
+constexpr int64_t kChunkBytes = 32 << 10; // memory that a claimed chunk should at least move, to hide the claim
 constexpr int64_t kMostRowTile = 8;
-constexpr int64_t kMostStreams = 4; // of packed weights, read at a time by one thread
 
 constexpr int64_t kUnpackedColumns = 2048; // of a panel, a byte each and their factors: at most 80 KiB, on the stack and in L2
 
@@ -96,7 +95,7 @@ private:
       f.kTile = (splits ? kUnpackedColumns / 2 : kUnpackedColumns) / projections;
     // A panel's weights serve many rows: arithmetic, and single panels are what threads can share out evenly.
     if (!manyRows) {
-      f.panels = std::min(floorOfTwo(fits), kMostStreams);
+      f.panels = std::min(floorOfTwo(fits), int64_t(level.streams));
       f.chunk = chunkOf(panelBytes * f.panels);
     }
     reason = llvm::formatv("{0} rows share a loaded weight, one row reads {1} panels at a time", f.rowTile, f.panels).str();

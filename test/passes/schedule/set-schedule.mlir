@@ -36,8 +36,8 @@ func.func @prefill(%x: tensor<?x64xf32>) -> tensor<?x96xf32> attributes {llm.gra
 // CHECK-LABEL: func.func @decode
 // FORCED-LABEL: func.func @decode
 func.func @decode(%x: tensor<?x64xf32>) -> tensor<?x96xf32> attributes {llm.graph = "decode"} {
-  // A batch shares as a prompt does; one row reads two panels side by side.
-  // V3: llm.fused "w" schedule <lanes = 32, row_tile = 2, panels = 2, k_tile = 16, chunk = 4>
+  // A batch shares as a prompt does; one row reads one panel after the other where the machine is not known.
+  // V3: llm.fused "w" schedule <lanes = 32, row_tile = 2, k_tile = 16, chunk = 4>
   // FORCED: llm.fused "w" {{.*}} row_tile = 3, {{.*}}k_tile = 24, chunk = 5>
   %y = llm.fused "w" {
     %0 = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x96xf32>
