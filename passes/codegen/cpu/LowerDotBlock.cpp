@@ -14,6 +14,9 @@ using namespace llmc::tile;
 
 /// Steps of K written out in a loop body: enough to hide the loop's own instructions.
 static constexpr int64_t kUnroll = 4;
+/// Where what comes next is fetched: LLVM gathers the fetches of a loop's body, and a core waits when
+/// it sends out more at once than it can have on their way.
+static constexpr int64_t kUnrollWithFetches = 2;
 static constexpr int64_t kCacheLine = 64;
 static constexpr uint32_t kIntoSecondCache = 2; // LLVM's locality: the first cache has too few misses in flight
 
@@ -78,12 +81,14 @@ KernelLowering::Values KernelLowering::sumOverK(DotBlock &block, Values sums) {
   return sums;
 }
 
-/// All of K: a loop in steps of kUnroll, then what is left.
+static int64_t unrollOf(const DotBlock &block) { return block.toNext ? kUnrollWithFetches : kUnroll; }
+
+/// All of K: a loop of some steps at a time, then what is left.
 KernelLowering::Values KernelLowering::sumOverDepth(const DotBlock &block, Values sums) {
-  int64_t depth = depthOf(block.op), whole = depth / kUnroll * kUnroll;
+  int64_t depth = depthOf(block.op), unroll = unrollOf(block), whole = depth / unroll * unroll;
   if (whole <= 2 * kUnroll)
     return addSteps(block, Value(), 0, depth, sums);
-  sums = addLoop(block, index(0), index(whole), kUnroll, sums);
+  sums = addLoop(block, index(0), index(whole), unroll, sums);
   return addSteps(block, Value(), whole, depth - whole, sums);
 }
 
@@ -115,10 +120,11 @@ KernelLowering::Values KernelLowering::sumUpToCounts(const DotBlock &block, Valu
 /// From `begin` up to `end`, which is known only when the kernel runs.
 KernelLowering::Values KernelLowering::sumUpTo(const DotBlock &block, Value begin, Value end,
                                                Values sums) {
+  int64_t unroll = unrollOf(block);
   Value steps = builder.createOrFold<arith::SubIOp>(loc, end, begin);
-  Value rest = arith::RemUIOp::create(builder, loc, steps, index(kUnroll));
+  Value rest = arith::RemUIOp::create(builder, loc, steps, index(unroll));
   Value whole = arith::SubIOp::create(builder, loc, end, rest);
-  sums = addLoop(block, begin, whole, kUnroll, sums);
+  sums = addLoop(block, begin, whole, unroll, sums);
   return addLoop(block, whole, end, 1, sums);
 }
 
@@ -148,7 +154,7 @@ KernelLowering::Values KernelLowering::addSteps(const DotBlock &block, Value k, 
     Values scalars;
     for (Value element : elements)
       scalars.push_back(load(f32, offsetBy(element, f32, i)));
-    prefetch(block, k, i);
+    prefetch(block, line, i);
     addProducts(block, scalars, offsetBy(line, stored, i * stride), sums);
   }
   return sums;
@@ -181,21 +187,16 @@ void KernelLowering::addProducts(const DotBlock &block, ValueRange scalars, Valu
   }
 }
 
-/// Fetches what comes next, from its beginning and from its middle on: two streams keep more of the
-/// memory busy than one. A place that is none does no harm.
-void KernelLowering::prefetch(const DotBlock &block, Value k, int64_t step) {
+/// Fetches what comes next, in order: a line of it for each line of the matrix. A place that is none
+/// does no harm.
+void KernelLowering::prefetch(const DotBlock &block, Value line, int64_t step) {
   if (!block.toNext)
     return;
   Type i8 = builder.getI8Type();
-  int64_t lineBytes = lineStride(block.op) * matrixElement(block.op).getIntOrFloatBitWidth() / 8,
-          half = lineBytes / 2 * depthOf(block.op);
-  Value place = block.matrix;
-  if (k)
-    place = offsetBy(place, i8, arith::MulIOp::create(builder, loc, k, index(lineBytes / 2)));
-  for (int64_t at = step * lineBytes / 2; at < (step + 1) * lineBytes / 2; at += kCacheLine)
-    for (int64_t from : {int64_t(0), half})
-      LLVM::Prefetch::create(builder, loc, offsetBy(place, i8, block.toNext + from + at), /*rw=*/0,
-                             /*hint=*/kIntoSecondCache, /*cache=*/1);
+  int64_t lineBytes = lineStride(block.op) * matrixElement(block.op).getIntOrFloatBitWidth() / 8;
+  for (int64_t at = step * lineBytes; at < (step + 1) * lineBytes; at += kCacheLine)
+    LLVM::Prefetch::create(builder, loc, offsetBy(line, i8, block.toNext + at), /*rw=*/0,
+                           /*hint=*/kIntoSecondCache, /*cache=*/1);
 }
 
 /// 2 x `width` columns of bf16: the even ones and the odd ones, as f32.
