@@ -21,6 +21,7 @@ namespace {
 void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createSetWeightFormatPass({options.quant})); // first: merging and fusing look at formats
   passes.addPass(createSetKVLayoutPass({options.kvLayout, options.kv}));
+  passes.addPass(createSplitAttentionPass());
   passes.addPass(createSplitMLPPass());
   passes.addPass(createMergeProjectionsPass()); // before regions: merging looks at plain linears
   passes.addPass(createQuantizeActivationsPass()); // after merging: one rounding for q, k and v

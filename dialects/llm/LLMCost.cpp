@@ -114,6 +114,11 @@ OpCost AttentionOp::getCost(const StepShape &shape) {
   return {2 * keys * double(getHeads()) * perKey + 5 * keys * double(getHeads()), 0, tensorBytes(*this, shape), read};
 }
 
+OpCost AttentionMergeOp::getCost(const StepShape &shape) {
+  double numbers = double(shape.rows) * double(widthOf(getInput().getType()));
+  return {3 * numbers, 0, tensorBytes(*this, shape), 0};
+}
+
 OpCost LMHeadOp::getCost(const StepShape &shape) {
   double flops = 2 * elements(getInput().getType(), shape) * double(widthOf(getResult().getType()));
   return {flops, weightBytes(*this, getWeightAttr()), tensorBytes(*this, shape), 0};

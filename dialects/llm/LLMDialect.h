@@ -3,6 +3,7 @@
 // The `llm` dialect in C++: ops, types, attributes and the cost interface. See LLMOps.td for what each op means.
 #pragma once
 
+#include "dialects/llm/AttentionParts.h"
 #include "dialects/llm/LLMCost.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"

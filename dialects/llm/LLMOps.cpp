@@ -302,7 +302,10 @@ LogicalResult AttentionOp::verify() {
     diagnostic.attachNote(getView().getLoc()) << "key/value heads come from the view here";
     return diagnostic;
   }
-  if (widthOf(getQuery().getType()) != heads * cache.getKey() || widthOf(getResult().getType()) != heads * cache.getValue())
+  if (int64_t(getParts()) < 1)
+    return emitOpError() << "expects parts >= 1, found " << int64_t(getParts());
+  if (widthOf(getQuery().getType()) != heads * cache.getKey() ||
+      (widthOf(getResult().getType()) != heads * cache.getValue() && !leavesParts()))
     return emitOpError() << "expects query and result rows of " << heads * cache.getKey() << " and " << heads * cache.getValue()
                          << ", found " << widthOf(getQuery().getType()) << " and " << widthOf(getResult().getType());
   if (!(getScale().convertToFloat() > 0))
@@ -310,6 +313,35 @@ LogicalResult AttentionOp::verify() {
   return success();
 }
 LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &) { return success(); }
+
+PartialRow AttentionOp::getPartialRow() {
+  return {int64_t(getParts()), int64_t(getHeads()), int64_t(getView().getType().getCache().getValue())};
+}
+
+bool AttentionOp::leavesParts() {
+  return getParts() > 1 && widthOf(getResult().getType()) == getPartialRow().width();
+}
+
+PartialRow AttentionMergeOp::getPartialRow() {
+  int64_t heads = std::max<int64_t>(getHeads(), 1);
+  return {int64_t(getParts()), heads, widthOf(getResult().getType()) / heads};
+}
+
+LogicalResult AttentionMergeOp::verify() {
+  if (failed(verifyAllLines(*this)) || failed(verifyPerRow(*this, "partial results", getInput().getType())) ||
+      failed(verifyPerRow(*this, "a result", getResult().getType())))
+    return failure();
+  if (int64_t(getHeads()) < 1 || widthOf(getResult().getType()) % int64_t(getHeads()))
+    return emitOpError() << "expects a result row of whole heads, found " << int64_t(getHeads()) << " heads and a row of "
+                         << widthOf(getResult().getType());
+  if (int64_t(getParts()) < 2 || widthOf(getInput().getType()) != getPartialRow().width())
+    return emitOpError() << "expects 2 parts or more and a row of " << getPartialRow().width() << " for "
+                         << int64_t(getParts()) << ", found " << widthOf(getInput().getType());
+  if (int64_t(getWindow()) < 0)
+    return emitOpError() << "expects window >= 0, found " << int64_t(getWindow());
+  return success();
+}
+LogicalResult AttentionMergeOp::verifySymbolUses(SymbolTableCollection &) { return success(); }
 
 //===--- Outputs -----------------------------------------------------------------------------------------------------===//
 

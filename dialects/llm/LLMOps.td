@@ -249,13 +249,40 @@ def LLM_AttentionOp : LLM_ModelOp<"attention"> {
     f32, reduced in chunks of logical positions (DESIGN section 8). Refuses: H not a multiple of G; a query row that is
     not H * key width; scale <= 0.
 
+    `parts` above 1: the chunks that a row sees fall into so many parts (AttentionParts.h), each reduced by itself, and
+    these are merged in order. A result as wide as a row of partial results (PartialRow) holds them unmerged, for
+    `llm.attention_merge`.
+
     ```mlir
     %a = llm.attention %q, %view {heads = 2 : i64, scale = 0.35 : f32} : tensor<?x16xf32>, !llm.kv_view<<heads = 1, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>, window = 16> -> tensor<?x16xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$query, LLM_KVViewType:$view, I64Attr:$heads, F32Attr:$scale);
+  let arguments = (ins AnyRankedTensor:$query, LLM_KVViewType:$view, I64Attr:$heads, F32Attr:$scale,
+                       DefaultValuedAttr<I64Attr, "1">:$parts);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$query `,` $view attr-dict `:` type($query) `,` type($view) `->` type($result)";
+  let extraClassDeclaration = [{
+    /// Of its parts, as its result would hold them unmerged.
+    PartialRow getPartialRow();
+    bool leavesParts();
+  }];
+}
+
+def LLM_AttentionMergeOp : LLM_ModelOp<"attention_merge"> {
+  let summary = "what attention leaves of the parts of each row's keys, merged in order";
+  let description = [{
+    From partial results (maximum, sum, output) of each head, as `llm.attention` leaves them, the same row as without parts:
+    `y = output / sum` of their left fold. `window` is that of the view: how many parts a row has depends on it. Refuses:
+    fewer than 2 parts; a row that is not as wide as so many parts.
+
+    ```mlir
+    %y = llm.attention_merge %p {heads = 2 : i64, parts = 4 : i64, window = 0 : i64} : tensor<?x80xf32> -> tensor<?x16xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$heads, I64Attr:$parts, I64Attr:$window);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let extraClassDeclaration = [{ PartialRow getPartialRow(); }];
 }
 
 //===--- Outputs -----------------------------------------------------------------------------------------------------===//

@@ -58,10 +58,12 @@ struct FuseQuantizePass : llmc::impl::FuseQuantizePassBase<FuseQuantizePass> {
       reason = "its row is no region's";
     else if (graph::soleUser(maker) != rounding)
       reason = "the row has a second user";
-    else if (!graph::holdsOnly<LinearOp, RMSNormOp, GatherRowsOp, ActivateOp, AddOp, SplitOp>(maker) || normalisesHeads(maker))
+    else if (!graph::holdsOnly<LinearOp, RMSNormOp, GatherRowsOp, ActivateOp, AddOp, SplitOp, AttentionMergeOp>(maker) || normalisesHeads(maker))
       reason = "its row is made by neither a row-wise region nor a linear";
     else if (ofLinear && panelRows != GroupType::kGroup)
       reason = llvm::formatv("a panel of {0} columns is no group of {1}", panelRows.getValue(), GroupType::kGroup);
+    else if (auto merge = graph::findIn<AttentionMergeOp>(maker); merge && merge.getPartialRow().value % GroupType::kGroup)
+      reason = llvm::formatv("a head of {0} columns is no whole number of groups", merge.getPartialRow().value);
     else
       return maker;
     return FusedOp();

@@ -23,6 +23,24 @@ def SetKVLayoutPass : Pass<"llmc-set-kv-layout", "::mlir::ModuleOp"> {
   let dependentDialects = ["::llmc::llm::LLMDialect"];
 }
 
+def SplitAttentionPass : Pass<"llmc-split-attention", "::mlir::ModuleOp"> {
+  let summary = "parts the keys of attention, and makes programs of the parts where a graph has one row a sequence";
+  let description = [{
+    `parts=0`: as many as make eight programs of a row's key/value heads. Refuses, with a remark: heads enough already.
+
+    ```mlir
+    %a = llm.attention %q, %view {heads = 4 : i64, scale = 0.35 : f32} : tensor<?x32xf32>, !llm.kv_view<...> -> tensor<?x32xf32>
+    // becomes, with parts=2, in prefill and verify:
+    %a = llm.attention %q, %view {heads = 4 : i64, parts = 2 : i64, scale = 0.35 : f32} : ... -> tensor<?x32xf32>
+    // and in decode:
+    %p = llm.attention %q, %view {heads = 4 : i64, parts = 2 : i64, scale = 0.35 : f32} : ... -> tensor<?x80xf32>
+    %a = llm.attention_merge %p {heads = 4 : i64, parts = 2 : i64, window = 0 : i64} : tensor<?x80xf32> -> tensor<?x32xf32>
+    ```
+  }];
+  let options = [Option<"parts", "parts", "int64_t", "0", "0: by the number of key/value heads">];
+  let dependentDialects = ["::llmc::llm::LLMDialect"];
+}
+
 def SetWeightFormatPass : Pass<"llmc-set-weight-format", "::mlir::ModuleOp"> {
   let summary = "decides the format that each weight matrix is kept in";
   let description = [{

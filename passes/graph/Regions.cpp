@@ -54,6 +54,9 @@ std::string graph::nameOf(Operation *op) {
     if (auto append = cache ? cache.getDefiningOp<KVAppendOp>() : KVAppendOp())
       return inLayerOf(append.getCache(), "attention");
   }
+  if (auto merge = dyn_cast<AttentionMergeOp>(op))
+    if (Operation *attention = merge.getInput().getDefiningOp())
+      return (isa<FusedOp>(attention) ? cast<FusedOp>(attention).getName().str() : nameOf(attention)) + ".merge";
   return op->getName().stripDialect().str();
 }
 

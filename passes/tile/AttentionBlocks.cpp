@@ -102,8 +102,7 @@ private:
 
   void block() {
     sequence = k.read(tile::Field::RowSequence, firstRow);
-    position = k.sub(k.read(tile::Field::Positions, firstRow),
-                     k.read(tile::Field::SequenceBase, sequence));
+    position = positionOf(firstRow);
     queryCount = k.mul(countRows(firstRow), headsTogether);
     lastQuery = k.sub(queryCount, k.index(1));
     int64_t most = llvm::alignTo(rowTile * headsTogether, kTogether),
@@ -173,7 +172,7 @@ private:
   }
 
   void overParts(const State &all, const State &part) {
-    each(k.index(parts), [&](Value index) {
+    each(countOf(position), [&](Value index) {
       clear(part);
       overChunks(spanOf(position, index), part);
       each(queryCount,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks, the softmax of a chunk, and merges.
+// Masks and the softmax of a chunk.
 #include "passes/tile/AttentionBody.h"
 
 using namespace mlir;
@@ -8,8 +8,6 @@ using namespace llmc;
 using namespace llmc::llm;
 using namespace llmc::tiles;
 
-/// Below every score that a model can have, and finite: exp(kEmpty - kEmpty) must be 1, not NaN.
-static constexpr double kEmpty = -1.0e30;
 /// Query heads that one program takes: their results stay in registers, or nearly.
 static constexpr int64_t kMostHeadsTogether = 8;
 
@@ -36,6 +34,9 @@ LogicalResult AttentionBody::prepare() {
   rows = k.input(part.row);
   firstColumn = part.offset;
   parts = k.schedule.getKSplit();
+  if (attention.leavesParts() && parts != int64_t(attention.getParts()))
+    return attention.emitError() << "expects a k_split of its " << int64_t(attention.getParts())
+                                 << " parts, found " << parts;
 
   int64_t share = int64_t(attention.getHeads()) / kv.getHeads();
   headsTogether = std::min(share, kMostHeadsTogether);
@@ -52,19 +53,6 @@ Value AttentionBody::query(Value row, Value head) {
   Value column = k.add(k.mul(head, width), k.index(firstColumn));
   return k.mulf(k.load(rows, {row, column}, width),
                 k.filled(width, attention.getScale().convertToDouble()));
-}
-
-Span AttentionBody::spanOf(Value position, Value part) {
-  Value own = k.div(position, kKeys), begin = k.index(0), end = k.add(own, k.index(1));
-  if (window > 0) {
-    Value first = k.sub(k.mul(own, kKeys), k.index(window - 1));
-    begin = k.div(arith::MaxSIOp::create(k.body, k.loc, first, k.index(0)), kKeys);
-  }
-  if (parts == 1)
-    return {begin, end};
-  Value each = k.div(k.add(k.sub(end, begin), k.index(parts - 1)), parts);
-  Value from = k.minimum(k.add(begin, arith::MulIOp::create(k.body, k.loc, part, each)), end);
-  return {from, k.minimum(k.add(from, each), end)};
 }
 
 Value AttentionBody::maskOf(Value last) {
@@ -95,48 +83,11 @@ Value AttentionBody::valuesSeen(Value last) {
 ChunkWeights AttentionBody::weightsOf(Value scores, Value mask) {
   Value seen = scores;
   if (mask)
-    seen = arith::SelectOp::create(k.body, k.loc, mask, scores, k.filled(kKeys, kEmpty));
+    seen = arith::SelectOp::create(k.body, k.loc, mask, scores, k.filled(kKeys, kEmptyMaximum));
   Value maximum = k.reduce(tile::Reduction::Greater, seen);
   Value weights = math::ExpOp::create(k.body, k.loc, k.subf(seen, k.broadcast(maximum, kKeys)));
   // Without a window a row sees the first key of each chunk that it visits, so exp makes 0 of kEmpty.
   if (mask && window > 0)
     weights = arith::SelectOp::create(k.body, k.loc, mask, weights, k.filled(kKeys, 0));
   return {maximum, k.reduce(tile::Reduction::Add, weights), weights};
-}
-
-/// exp(own maximum - common maximum) for each side; one of the two is 1. Of numbers, or of tiles of
-/// many queries.
-MergeScales AttentionBody::scalesOf(Value first, Value second) {
-  Value one = k.scalar(1);
-  if (auto tile = dyn_cast<RankedTensorType>(first.getType()))
-    one = k.filled(tile.getDimSize(0), 1);
-  auto choose = [&](arith::CmpFPredicate how, Value a, Value b) -> Value {
-    Value holds = arith::CmpFOp::create(k.body, k.loc, how, first, second);
-    return arith::SelectOp::create(k.body, k.loc, holds, a, b);
-  };
-  Value maximum = choose(arith::CmpFPredicate::OGT, first, second);
-  Value minimum = choose(arith::CmpFPredicate::OGT, second, first);
-  Value less = math::ExpOp::create(k.body, k.loc, k.subf(minimum, maximum));
-  return {maximum, choose(arith::CmpFPredicate::OGE, one, less),
-          choose(arith::CmpFPredicate::OLE, one, less)};
-}
-
-Value AttentionBody::mergedOutput(const MergeScales &scales, Value first, Value second) {
-  int64_t width = kv.getValue();
-  return k.fma(first, k.broadcast(scales.first, width),
-               k.mulf(second, k.broadcast(scales.second, width)));
-}
-
-Partial AttentionBody::merge(const Partial &first, const Partial &second) {
-  MergeScales scales = scalesOf(first.maximum, second.maximum);
-  return {scales.maximum, mergedSum(scales, first.sum, second.sum),
-          mergedOutput(scales, first.output, second.output)};
-}
-
-Partial AttentionBody::empty() {
-  return {k.scalar(kEmpty), k.scalar(0), k.filled(kv.getValue(), 0)};
-}
-
-Value AttentionBody::resultOf(const Partial &all) {
-  return k.mulf(all.output, k.broadcast(k.divf(k.scalar(1), all.sum), kv.getValue()));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention, one program for each row and group of query heads that share keys. Keys are reduced in
+// Attention, one program for each row and group of query heads that share keys, and for each part of
+// these where partial results leave. Keys are reduced in
 // chunks of 64 logical positions: every chunk yields its own (max, sum, output) from an empty state,
 // and partials merge by a left fold in logical order, so the bits depend on the row's position
 // alone. Chunks that no row of the same chunk sees would be the identity of the fold; they are not
@@ -22,16 +23,25 @@ public:
   LogicalResult build() {
     if (failed(prepare()))
       return failure();
-    Value row = k.programId(tile::Axis::Line), group = k.programId(tile::Axis::Inner);
+    Value row = k.programId(tile::Axis::Line), program = k.programId(tile::Axis::Inner);
+    Value group = program, part;
+    if (attention.leavesParts()) { // of a group one after the other: their keys are neighbours
+      k.launch.inner *= parts;
+      group = k.div(program, parts);
+      part = k.rem(program, parts);
+    }
     sequence = k.read(tile::Field::RowSequence, row);
-    position =
-        k.sub(k.read(tile::Field::Positions, row), k.read(tile::Field::SequenceBase, sequence));
+    position = positionOf(row);
     ownKVHead = kvHead(group);
     Value firstHead = k.mul(group, headsTogether);
     for (int64_t i = 0; i < headsTogether; ++i)
       queries.push_back(query(row, k.add(firstHead, k.index(i))));
-    SmallVector<Partial> all = overParts();
     Value target = k.output(attention.getResult());
+    if (part) {
+      storePart(overChunks(spanOf(position, part)), target, row, part, firstHead);
+      return success();
+    }
+    SmallVector<Partial> all = overParts();
     for (auto [i, partial] : llvm::enumerate(all)) {
       Value column = k.mul(k.add(firstHead, k.index(int64_t(i))), kv.getValue());
       k.store(resultOf(partial), target, {row, column});
@@ -40,10 +50,22 @@ public:
   }
 
 private:
+  void storePart(ArrayRef<Partial> of, Value target, Value row, Value part, Value firstHead) {
+    const PartialRow at = attention.getPartialRow();
+    for (auto [i, partial] : llvm::enumerate(of)) {
+      Value index = k.add(k.mul(part, at.heads), k.add(firstHead, k.index(int64_t(i))));
+      Value hasKeys = arith::CmpFOp::create(k.body, k.loc, arith::CmpFPredicate::OGT, partial.sum, k.scalar(0));
+      Value maximum = arith::SelectOp::create(k.body, k.loc, hasKeys, partial.maximum, k.scalar(0));
+      k.store(partial.output, target, {row, k.mul(index, at.value)});
+      k.store(maximum, target, {row, k.add(index, k.index(at.maxima()))});
+      k.store(partial.sum, target, {row, k.add(index, k.index(at.sums()))});
+    }
+  }
+
   SmallVector<Partial> overParts() {
     if (parts == 1)
       return overChunks(spanOf(position, k.index(0)));
-    return fold(k.index(0), k.index(parts), [&](Value part) {
+    return fold(k.index(0), countOf(position), [&](Value part) {
       return overChunks(spanOf(position, part));
     });
   }

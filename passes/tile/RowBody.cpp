@@ -2,7 +2,7 @@
 //
 // Row-wise values tile by tile: the body that norms, residual sums, activations and gathers share
 // in every kernel kind, be it a command of its own, the prologue of a linear or its epilogue.
-#include "passes/tile/KernelBuilder.h"
+#include "passes/tile/AttentionParts.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -60,6 +60,8 @@ Value RowBody::tileOf(Value value, Value line, Value column, int64_t width, Valu
   if (auto add = dyn_cast<AddOp>(op))
     return k.addf(tileOf(add.getLhs(), line, column, width, valid),
                   tileOf(add.getRhs(), line, column, width, valid));
+  if (auto merge = dyn_cast<AttentionMergeOp>(op))
+    return mergedTile(k, merge, line, column, width);
   auto activation = cast<ActivateOp>(op); // kernel kinds admit no other op
   Value gate = activate(activation.getActivation(),
                         tileOf(activation.getGate(), line, column, width, valid));

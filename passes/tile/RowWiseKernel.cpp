@@ -4,6 +4,7 @@
 // line.
 #include "passes/graph/Regions.h"
 #include "passes/tile/GroupBody.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace llmc;
@@ -38,7 +39,7 @@ static LogicalResult checkGroups(KernelBuilder &k) {
 LogicalResult tiles::buildRowWise(KernelBuilder &k) {
   auto yield = k.region.getBody().front().getTerminator();
   for (Operation &op : k.region.getBody().front().without_terminator())
-    if (!isa<EmbedOp, GatherRowsOp, RMSNormOp, AddOp, ActivateOp, SplitOp, QuantizeOp>(op))
+    if (!isa<EmbedOp, GatherRowsOp, RMSNormOp, AddOp, ActivateOp, SplitOp, QuantizeOp, AttentionMergeOp>(op))
       return op.emitError() << "no row-wise kernel holds '" << op.getName() << "'";
   if (yield->getNumOperands() != 1)
     return k.region.emitError() << "expects one result of a row-wise region, found "
@@ -58,6 +59,8 @@ LogicalResult tiles::buildRowWise(KernelBuilder &k) {
   if (groupTable(k.region))
     return buildGroupEmbed(k);
   int64_t width = widthOf(result.getType()), lanes = k.schedule.getLanes();
+  if (auto merge = graph::findIn<AttentionMergeOp>(k.region)) // heads are merged tile by tile
+    lanes = std::gcd(lanes, merge.getPartialRow().value);
   k.launch.extent =
       lineOf(result.getType()) == Line::Output ? tile::Extent::Outputs : tile::Extent::Rows;
   Value line = k.programId(tile::Axis::Line);

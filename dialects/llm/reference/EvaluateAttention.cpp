@@ -4,6 +4,8 @@
 #include "dialects/llm/reference/Evaluator.h"
 #include "dialects/model/Quantize.h"
 #include "dialects/llm/reference/Math.h"
+#include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -109,8 +111,62 @@ Status Evaluator::visit(llm::AttentionOp op) {
     Result<VisibleKeys> seen = visibleKeys(op, size_t(r));
     if (!seen)
       return seen.takeError();
-    attention((*query)->line(r), *seen, int64_t(op.getHeads()), op.getScale().convertToFloat(),
-              result.line(r));
+    if (op.leavesParts())
+      attendInParts(op, (*query)->line(r), *seen, size_t(r), result.line(r));
+    else
+      attention((*query)->line(r), *seen, int64_t(op.getHeads()), op.getScale().convertToFloat(),
+                result.line(r));
+  }
+  return set(op.getResult(), std::move(result));
+}
+
+void Evaluator::attendInParts(llm::AttentionOp op, const float *query, const VisibleKeys &seen, size_t row, float *result) {
+  const llm::PartialRow at = op.getPartialRow();
+  llm::KVViewType view = op.getView().getType();
+  const int64_t ofChunk = int64_t(view.getCache().getChunk()), sharing = at.heads / seen.heads;
+  const int64_t last = step.positions[row] - step.sequences[size_t(step.rowSequence[row])].base, own = last / ofChunk,
+                begin = llm::firstChunkSeen(own, view.getWindow(), ofChunk),
+                each = llm::chunksOfPart(own + 1 - begin, at.parts);
+  const int64_t first = last + 1 - int64_t(seen.keys.size()); // slot of the first key seen
+  for (int64_t part = 0; part < at.parts; ++part) {
+    auto keyAt = [&](int64_t chunk) { return size_t(std::clamp<int64_t>(chunk * ofChunk - first, 0, int64_t(seen.keys.size()))); };
+    const size_t from = keyAt(begin + part * each), to = keyAt(begin + (part + 1) * each);
+    for (int64_t h = 0; h < at.heads; ++h) {
+      HeadAttention head = attendHead(query + h * seen.keyWidth, seen, h / sharing, op.getScale().convertToFloat(), from, to);
+      const int64_t index = part * at.heads + h;
+      std::copy(head.values.begin(), head.values.end(), result + index * at.value);
+      result[at.maxima() + index] = float(head.maximum);
+      result[at.sums() + index] = float(head.sum);
+    }
+  }
+}
+
+Status Evaluator::visit(llm::AttentionMergeOp op) {
+  Result<const Tensor *> input = operand(op, op.getInput());
+  if (!input)
+    return input.takeError();
+  const llm::PartialRow at = op.getPartialRow();
+  Tensor result(step.rows(), llm::widthOf(op.getResult().getType()));
+  for (int64_t r = 0; r < step.rows(); ++r) {
+    const float *row = (*input)->line(r);
+    for (int64_t h = 0; h < at.heads; ++h) {
+      auto weightOf = [&](int64_t part) { return row[at.sums() + part * at.heads + h]; }; // 0: no keys
+      auto maximumOf = [&](int64_t part) { return double(row[at.maxima() + part * at.heads + h]); };
+      double maximum = maximumOf(0), sum = 0;
+      for (int64_t part = 1; part < at.parts; ++part)
+        maximum = weightOf(part) > 0 ? std::max(maximum, maximumOf(part)) : maximum;
+      std::vector<double> values(size_t(at.value), 0);
+      for (int64_t part = 0; part < at.parts; ++part) {
+        if (!(weightOf(part) > 0))
+          continue;
+        const double scale = std::exp(maximumOf(part) - maximum);
+        sum += scale * double(weightOf(part));
+        for (int64_t i = 0; i < at.value; ++i)
+          values[size_t(i)] += scale * double(row[(part * at.heads + h) * at.value + i]);
+      }
+      for (int64_t i = 0; i < at.value; ++i)
+        result.line(r)[h * at.value + i] = float(values[size_t(i)] / sum);
+    }
   }
   return set(op.getResult(), std::move(result));
 }

@@ -27,7 +27,7 @@ Status Evaluator::visit(Operation *op) {
   return llvm::TypeSwitch<Operation *, Status>(op)
       .Case<llm::EmbedOp, llm::GatherRowsOp, llm::RMSNormOp, llm::QuantizeOp, llm::LinearOp,
             llm::SplitOp, llm::AddOp, llm::ActivateOp, llm::MLPOp, llm::RopeOp, llm::KVAppendOp,
-            llm::AttentionOp, llm::LMHeadOp, llm::SpeculativeVerifyOp, llm::FusedOp>(
+            llm::AttentionOp, llm::AttentionMergeOp, llm::LMHeadOp, llm::SpeculativeVerifyOp, llm::FusedOp>(
           [&](auto typed) { return visit(typed); })
       .Case<llm::KVViewOp>(
           [](llm::KVViewOp) { return Status(); }) // a view is looked through by what reads it

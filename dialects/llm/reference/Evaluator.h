@@ -30,6 +30,7 @@ private:
   Status visit(llm::RopeOp op);
   Status visit(llm::KVAppendOp op);
   Status visit(llm::AttentionOp op);
+  Status visit(llm::AttentionMergeOp op);
   Status visit(llm::LMHeadOp op);
   Status visit(llm::SpeculativeVerifyOp op);
   Status visit(llm::FusedOp op);
@@ -42,6 +43,8 @@ private:
                          mlir::FlatSymbolRefAttr bias);
   /// The keys that `row` sees through a view.
   Result<VisibleKeys> visibleKeys(llm::AttentionOp op, size_t row);
+  /// Unmerged results of each part of these keys, as `op` leaves them.
+  void attendInParts(llm::AttentionOp op, const float *query, const VisibleKeys &seen, size_t row, float *result);
   Status set(mlir::Value value, Result<Tensor> tensor);
 
   Environment &environment;

@@ -124,26 +124,31 @@ Tensor rope(const Tensor &x, const Tensor &table, int64_t heads) {
   return y;
 }
 
+HeadAttention attendHead(const float *query, const VisibleKeys &seen, int64_t kvHead, float scale, size_t from, size_t to) {
+  HeadAttention head;
+  head.values.assign(size_t(seen.valueWidth), 0);
+  if (from >= to)
+    return head;
+  std::vector<double> weights;
+  for (size_t j = from; j < to; ++j)
+    weights.push_back(double(scale) * dot(query, seen.keys[j] + kvHead * seen.keyWidth, seen.keyWidth));
+  head.maximum = *std::max_element(weights.begin(), weights.end());
+  for (size_t j = from; j < to; ++j) {
+    double weight = std::exp(weights[j - from] - head.maximum);
+    head.sum += weight;
+    for (int64_t i = 0; i < seen.valueWidth; ++i)
+      head.values[size_t(i)] += weight * double(seen.values[j][kvHead * seen.valueWidth + i]);
+  }
+  return head;
+}
+
 void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale,
                float *result) {
   int64_t sharing = heads / seen.heads; // query heads that read one key/value head
-  std::vector<double> weights(seen.keys.size());
   for (int64_t h = 0; h < heads; ++h) {
-    int64_t g = h / sharing;
-    for (size_t j = 0; j < weights.size(); ++j)
-      weights[j] = double(scale) *
-                   dot(query + h * seen.keyWidth, seen.keys[j] + g * seen.keyWidth, seen.keyWidth);
-    double largest = *std::max_element(weights.begin(), weights.end()), sum = 0;
-    for (double &weight : weights) {
-      weight = std::exp(weight - largest);
-      sum += weight;
-    }
-    for (int64_t i = 0; i < seen.valueWidth; ++i) {
-      double mixed = 0;
-      for (size_t j = 0; j < weights.size(); ++j)
-        mixed += weights[j] * double(seen.values[j][g * seen.valueWidth + i]);
-      result[h * seen.valueWidth + i] = float(mixed / sum);
-    }
+    HeadAttention head = attendHead(query + h * seen.keyWidth, seen, h / sharing, scale, 0, seen.keys.size());
+    for (int64_t i = 0; i < seen.valueWidth; ++i)
+      result[h * seen.valueWidth + i] = float(head.values[size_t(i)] / head.sum);
   }
 }
 

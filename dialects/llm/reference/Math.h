@@ -55,6 +55,14 @@ struct VisibleKeys {
   int64_t valueWidth = 0; ///< of one head
 };
 
+/// One query head over keys from `from` to below `to`: the largest score, the sum of exponentials of what scores are below
+/// it, and that sum's values. All 0 without keys.
+struct HeadAttention {
+  double maximum = 0, sum = 0;
+  std::vector<double> values;
+};
+HeadAttention attendHead(const float *query, const VisibleKeys &seen, int64_t kvHead, float scale, size_t from, size_t to);
+
 /// softmax(scale * q . k) v for each of `heads` query heads of one row; query head h reads
 /// key/value head h / (heads / G).
 void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale,

@@ -107,6 +107,7 @@ private:
     AttentionOp attention = graph::findIn<AttentionOp>(region);
     KVCacheType cache = attention.getView().getType().getCache();
     f.lanes = f.kvChunk = int64_t(cache.getChunk());
+    f.kSplit = int64_t(attention.getParts());
     int64_t heads = int64_t(attention.getHeads() / cache.getHeads());
     if (graph::graphNameOf(region) == "decode") {
       reason = llvm::formatv("one row: {0} query heads share keys", heads).str();

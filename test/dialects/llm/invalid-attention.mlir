@@ -144,3 +144,37 @@ func.func @attention_per_output(%q: tensor<?x16xf32, #llm.per<output>>, %view: !
   %a = llm.attention %q, %view {heads = 2 : i64, scale = 1.0 : f32} : tensor<?x16xf32, #llm.per<output>>, !llm.kv_view<!cache> -> tensor<?x16xf32, #llm.per<output>>
   return
 }
+
+// -----
+
+!cache = !llm.kv_cache<heads = 1, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>
+
+func.func @attention_parts(%q: tensor<?x16xf32>, %view: !llm.kv_view<!cache>) {
+  // expected-error @+1 {{'llm.attention' op expects parts >= 1, found 0}}
+  %a = llm.attention %q, %view {heads = 2 : i64, parts = 0 : i64, scale = 0.35 : f32} : tensor<?x16xf32>, !llm.kv_view<!cache> -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @merge_heads(%p: tensor<?x40xf32>) {
+  // expected-error @+1 {{'llm.attention_merge' op expects a result row of whole heads, found 3 heads and a row of 16}}
+  %a = llm.attention_merge %p {heads = 3 : i64, parts = 2 : i64, window = 0 : i64} : tensor<?x40xf32> -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @merge_width(%p: tensor<?x41xf32>) {
+  // expected-error @+1 {{'llm.attention_merge' op expects 2 parts or more and a row of 40 for 2, found 41}}
+  %a = llm.attention_merge %p {heads = 2 : i64, parts = 2 : i64, window = 0 : i64} : tensor<?x41xf32> -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @merge_window(%p: tensor<?x40xf32>) {
+  // expected-error @+1 {{'llm.attention_merge' op expects window >= 0, found -1}}
+  %a = llm.attention_merge %p {heads = 2 : i64, parts = 2 : i64, window = -1 : i64} : tensor<?x40xf32> -> tensor<?x16xf32>
+  return
+}

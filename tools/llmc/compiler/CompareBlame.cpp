@@ -65,7 +65,7 @@ private:
 
   Operation *mainOp() const {
     for (Operation *op : llvm::reverse(ops))
-      if (isa<llm::LinearOp, llm::LMHeadOp, llm::AttentionOp, llm::SpeculativeVerifyOp,
+      if (isa<llm::LinearOp, llm::LMHeadOp, llm::AttentionOp, llm::AttentionMergeOp, llm::SpeculativeVerifyOp,
               llm::RopeOp>(op))
         return op;
     return ops.empty() ? nullptr : ops.back();

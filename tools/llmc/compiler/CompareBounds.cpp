@@ -70,6 +70,7 @@ double boundOf(Operation *op) {
           .Case([](llm::AttentionOp attention) {
             return 16 * ofSum(attention.getView().getType().getCache().getKey());
           })
+          .Case([](llm::AttentionMergeOp) { return 64.0; }) // exponentials of distances between maxima
           .Default([](Operation *) { return 0.0; }); // copies: not a bit may change
   return units * kUnit;
 }
