@@ -148,9 +148,3 @@ static void attention(const float *query, const float *keys, const float *values
 
 const HandWritten handWrittenAVX2 = {rmsNorm,     gemv, attention,   int4GemvAVX2, int8GemmAVX2,
                                      "int4_gemv", 1,    "int8_gemm", 2};
-
-bool hasByteProducts() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vnni");
-}

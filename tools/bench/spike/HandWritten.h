@@ -40,7 +40,11 @@ struct HandWritten {
 extern const HandWritten handWrittenAVX2, handWrittenAVX512;
 
 /// Whether this machine has AVX-512 with products of bytes, as level native then has.
-bool hasByteProducts();
+inline bool hasByteProducts() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vnni");
+}
 inline const HandWritten &handWritten() {
   return hasByteProducts() ? handWrittenAVX512 : handWrittenAVX2;
 }
