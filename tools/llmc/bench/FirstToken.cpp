@@ -5,6 +5,7 @@
 #include "runtime/engine/Inspect.h"
 #include "tools/llmc/Clock.h"
 #include "tools/llmc/Format.h"
+#include "tools/llmc/bench/BenchOptions.h"
 #include "tools/llmc/bench/Modes.h"
 #include <cinttypes>
 #include <cstdlib>
@@ -96,7 +97,9 @@ bool fromLine(const std::string &line, FirstToken &first) {
 Status runFirstToken(const BenchOptions &options) {
   FirstToken first;
   first.begun = nanosecondsNow();
-  Result<LoadedModel> loaded = loadModel(options.model, nullptr);
+  ModelOptions model = options.model;
+  model.threads = threadsOf(options).front();
+  Result<LoadedModel> loaded = loadModel(model, nullptr);
   if (!loaded)
     return loaded.takeError();
   const std::vector<int32_t> prompt = promptOf(*loaded);
@@ -119,7 +122,7 @@ Status runFirstToken(const BenchOptions &options) {
   print({&kFirstTokenReady, 1});
   if (Status status = finishOutput(); !status)
     return status;
-  measureMemory(options.model, *loaded, first);
+  measureMemory(model, *loaded, first);
   print(toLine(first));
   return finishOutput();
 }
