@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linears of many rounded rows, as a person would write them with AVX-512 for the layouts and the
-// arithmetic of the compiler: integers within a group of 32 columns, the chain from -bias * sum of
-// the row's codes on, one multiply-add by both scales, one more by the minimum.
+// Linears of many rounded rows, as a person would write them for the layouts and the arithmetic of
+// the compiler: integers within a group of 32 columns, the chain from -bias * sum of the row's
+// codes on, one multiply-add by both scales, one more by the minimum. With AVX-512 and vpdpbusd,
+// and with AVX2.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 /// Of weights in groups: Q4_0, Q4_1 and Q8_0 of GGUF.
@@ -23,4 +25,60 @@ using HandLinearLoop = void (*)(const HandLinear &);
 
 /// Strides are written into the instructions, so there is a loop for each depth; null for others
 /// than 576, 896, 1536 and 4864.
-HandLinearLoop handLinear(GroupKind kind, int depth);
+HandLinearLoop handLinear512(GroupKind kind, int depth);
+HandLinearLoop handLinearAVX2(GroupKind kind, int depth);
+
+constexpr int kColumns = 32;               ///< of a panel, and of a group
+constexpr int kRowTile = 6, kLastTile = 4; ///< two last tiles where six leaves two rows
+constexpr int kWords = 8;                  ///< of a group's bytes, for each column
+
+/// Where things lie, in words of 32 bits.
+template <GroupKind Kind, int Depth> struct Layout {
+  static constexpr int kGroups = Depth / kColumns;
+  static constexpr bool kNibbles = Kind != GroupKind::Int8,
+                        kMinimum = Kind == GroupKind::Int4Minimum;
+  static constexpr int kBias = kMinimum ? 0 : kNibbles ? 8 : 128;
+  static constexpr int kScales = kWords * kGroups, kSums = kScales + kGroups,
+                       kProducts = kSums + kGroups, kRow = kProducts + kGroups;
+  static constexpr int kFactors = kMinimum ? 2 : 1; ///< of a column
+  static constexpr int kCodes = (kNibbles ? kWords / 2 : kWords) * kColumns;
+  static constexpr int kGroup = kCodes + kColumns / 2 * kFactors;
+};
+
+/// Calls tile.template run<Rows>(first row) for all rows.
+template <typename Tile> void overRows(int count, const Tile &tile) {
+  const int last = (kRowTile - count % kRowTile) % kRowTile / 2 * kLastTile;
+  int row = 0;
+  for (; row < count - last; row += kRowTile)
+    tile.template run<kRowTile>(row);
+  for (; row < count; row += kLastTile)
+    tile.template run<kLastTile>(row);
+}
+
+/// Loop<Kind, Depth>::run of the depths that there are.
+template <template <GroupKind, int> class Loop, GroupKind Kind>
+HandLinearLoop loopOfDepth(int depth) {
+  switch (depth) {
+  case 576:
+    return Loop<Kind, 576>::run;
+  case 896:
+    return Loop<Kind, 896>::run;
+  case 1536:
+    return Loop<Kind, 1536>::run;
+  case 4864:
+    return Loop<Kind, 4864>::run;
+  default:
+    return nullptr;
+  }
+}
+
+template <template <GroupKind, int> class Loop> HandLinearLoop loopOf(GroupKind kind, int depth) {
+  switch (kind) {
+  case GroupKind::Int4:
+    return loopOfDepth<Loop, GroupKind::Int4>(depth);
+  case GroupKind::Int4Minimum:
+    return loopOfDepth<Loop, GroupKind::Int4Minimum>(depth);
+  case GroupKind::Int8:
+    return loopOfDepth<Loop, GroupKind::Int8>(depth);
+  }
+}

@@ -60,14 +60,15 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-std::string objectOfRegions(const std::string &text, const std::string &schedule,
-                            std::string &error) {
-  std::optional<llmc::cpu::CpuLevel> level = llmc::cpu::parseCpuLevel("native", error);
+std::string objectOfRegions(const std::string &text, const std::string &levelName,
+                            const std::string &schedule, std::string &error) {
+  std::optional<llmc::cpu::CpuLevel> level = llmc::cpu::parseCpuLevel(levelName, error);
   if (!level)
     return "";
   Compilation compilation(error);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &compilation.context);
   llmc::PipelineOptions options;
+  options.target = "cpu:" + levelName;
   options.schedule = schedule;
   if (!module || !compilation.run(*module, [&](PassManager &passes) {
         llmc::addStages(passes, "graph", "tile", options);
@@ -95,10 +96,10 @@ TileKernels::TileKernels(const std::string &path, std::string &error) {
   link(objectOfFile(path, error), error);
 }
 
-TileKernels TileKernels::ofRegions(const std::string &module, const std::string &schedule,
-                                   std::string &error) {
+TileKernels TileKernels::ofRegions(const std::string &module, const std::string &level,
+                                   const std::string &schedule, std::string &error) {
   TileKernels kernels;
-  kernels.link(objectOfRegions(module, schedule, error), error);
+  kernels.link(objectOfRegions(module, level, schedule, error), error);
   return kernels;
 }
 

@@ -12,10 +12,10 @@ public:
   /// Compiles the tile programs in the file `path`; on failure `error` says why and no kernel is
   /// found.
   TileKernels(const std::string &path, std::string &error);
-  /// The kernels that llmc makes of a module of regions in llm, with its own schedules but for
-  /// forced fields.
-  static TileKernels ofRegions(const std::string &module, const std::string &schedule,
-                               std::string &error);
+  /// The kernels that llmc makes of a module of regions in llm for `level`, with its own schedules
+  /// but for forced fields.
+  static TileKernels ofRegions(const std::string &module, const std::string &level,
+                               const std::string &schedule, std::string &error);
   TileKernels(TileKernels &&);
   ~TileKernels();
 

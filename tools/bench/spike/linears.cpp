@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linears of a prefill: the kernels that llmc emits today against hand-written loops of the same
-// instructions, and both against the peak of vpdpbusd, in alternation on one thread.
+// instructions, and both against the peak of products of bytes, in alternation on one thread.
 #include "tools/bench/spike/HandLinear.h"
 #include "tools/bench/spike/HandWritten.h"
 #include "tools/bench/spike/Measure.h"
@@ -14,6 +14,15 @@ namespace {
 constexpr int kGroup = 32, kPanel = 32;
 constexpr int kRounds = 31, kCeilingRounds = 20000;
 constexpr int kRowCounts[] = {128, 512};
+
+/// A level of the CPU, its loops by hand, and what its peak is measured with.
+struct Level {
+  const char *name;
+  HandLinearLoop (*hand)(GroupKind, int depth);
+  uint64_t features;
+};
+constexpr Level kLevel512 = {"native", handLinear512, LLMC_CPU_AVX512F | LLMC_CPU_AVX512VNNI},
+                kLevelAVX2 = {"x86-64-v3", handLinearAVX2, LLMC_CPU_AVX2};
 
 struct Shape {
   int outputs, depth;
@@ -79,11 +88,10 @@ Words randomPanels(const Shape &shape, const Format &format) {
 /// The kernels of one shape and format, and what they work on.
 class Linear {
 public:
-  Linear(const Shape &shape, const Format &format, int rows, const TileKernels &kernels,
+  Linear(const Shape &shape, HandLinearLoop hand, int rows, const TileKernels &kernels,
          const Words &weights)
       : shape(shape), weights(weights), round(kernels.find("row_wise_0")),
-        multiply(kernels.find("linear_0")), hand(handLinear(format.kind, shape.depth)),
-        x(randomFloats(size_t(rows) * shape.depth)),
+        multiply(kernels.find("linear_0")), hand(hand), x(randomFloats(size_t(rows) * shape.depth)),
         rounded(size_t(rows) * (shape.depth / kGroup) * 11), results(size_t(rows) * shape.outputs) {
     step.n_rows = uint32_t(rows);
   }
@@ -125,9 +133,8 @@ private:
 };
 
 /// Both forms and the ceiling, each first, second and last in turn.
-bool measure(const char *name, const Shape &shape, Linear &linear) {
-  const llmc::ceilings::ArithmeticLoop peak =
-      llmc::ceilings::int8Loop(LLMC_CPU_AVX512F | LLMC_CPU_AVX512VNNI);
+bool measure(const char *name, const Shape &shape, const Level &level, Linear &linear) {
+  const llmc::ceilings::ArithmeticLoop peak = llmc::ceilings::int8Loop(level.features);
   const std::function<void()> turns[] = {[&] { linear.runEmitted(); }, [&] { linear.runHand(); },
                                          [&] { peak.run(kCeilingRounds); }};
   linear.roundRows();
@@ -154,19 +161,20 @@ bool measure(const char *name, const Shape &shape, Linear &linear) {
   return linear.agree();
 }
 
-bool measureFormat(const Format &format, const std::string &schedule) {
+bool measureFormat(const Format &format, const Level &level, const std::string &schedule) {
   for (const Shape &shape : kShapes) {
     std::string error;
-    const TileKernels kernels = TileKernels::ofRegions(moduleOf(shape, format), schedule, error);
+    const TileKernels kernels =
+        TileKernels::ofRegions(moduleOf(shape, format), level.name, schedule, error);
     const Words weights = randomPanels(shape, format);
     for (int rows : kRowCounts) {
-      Linear linear(shape, format, rows, kernels, weights);
+      Linear linear(shape, level.hand(format.kind, shape.depth), rows, kernels, weights);
       if (!linear.isThere()) {
         fprintf(stderr, "error: no kernels of %s, %d x %d: %s\n", format.name, shape.outputs,
                 shape.depth, error.c_str());
         return false;
       }
-      if (!measure(format.name, shape, linear)) {
+      if (!measure(format.name, shape, level, linear)) {
         fprintf(stderr, "error: emitted and hand-written results of %s, %d x %d differ\n",
                 format.name, shape.outputs, shape.depth);
         return false;
@@ -179,23 +187,26 @@ bool measureFormat(const Format &format, const std::string &schedule) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc > 2) {
-    fprintf(
-        stderr,
-        "usage: llmc-bench-linears [SCHEDULE], fields to force as in llmc compile --schedule\n");
+  const std::string name = argc > 1 ? argv[1] : "native", schedule = argc > 2 ? argv[2] : "";
+  if (argc > 3 || (name != kLevel512.name && name != kLevelAVX2.name)) {
+    fprintf(stderr,
+            "usage: llmc-bench-linears [native|x86-64-v3 [SCHEDULE]], fields to force as in "
+            "llmc compile --schedule\n");
     return 2;
   }
-  if (!hasByteProducts()) {
-    fprintf(
-        stderr,
-        "error: this processor has no vpdpbusd of 512 bits, which the loops are written with\n");
+  const Level &level = name == kLevel512.name ? kLevel512 : kLevelAVX2;
+  if (&level == &kLevel512 && !hasByteProducts()) {
+    fprintf(stderr,
+            "error: this processor has no vpdpbusd of 512 bits, which the loops are written "
+            "with; x86-64-v3 has others\n");
     return 1;
   }
-  printf("| rows x outputs x depth | peak, GOP/s | emitted, GOP/s | of the peak | hand-written, "
-         "GOP/s | of the peak "
-         "| emitted / hand-written |\n|---|---|---|---|---|---|---|\n");
+  printf("peak: %s\n\n", llmc::ceilings::int8Loop(level.features).instructions);
+  printf(
+      "| rows x outputs x depth | peak, GOP/s | emitted, GOP/s | of the peak | hand-written, GOP/s "
+      "| of the peak | emitted / hand-written |\n|---|---|---|---|---|---|---|\n");
   for (const Format &format : kFormats)
-    if (!measureFormat(format, argc == 2 ? argv[1] : ""))
+    if (!measureFormat(format, level, schedule))
       return 1;
   return 0;
 }
