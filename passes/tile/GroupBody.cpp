@@ -3,7 +3,6 @@
 // Rounding rows to groups, and embeddings from tables in groups.
 #include "passes/tile/GroupPanels.h"
 #include "passes/graph/Regions.h"
-#include <limits>
 
 using namespace mlir;
 using namespace llmc;
@@ -36,25 +35,13 @@ Value QuantizedRow::scaledSum(Value line, Value group) {
 }
 
 void QuantizedRow::store(Value tile, Value line, Value group) {
-  OpBuilder &body = k.body;
-  Location loc = k.loc;
-  Type ints = k.intTileType(kGroup), bytes = RankedTensorType::get({kGroup}, body.getI8Type());
-  // Sizes are in the order of their bits, with NaN on top: a maximum of integers is one instruction.
-  Value sizes = arith::BitcastOp::create(body, loc, ints, math::AbsFOp::create(body, loc, tile));
-  Value largest = arith::BitcastOp::create(body, loc, body.getF32Type(), k.reduce(tile::Reduction::Max, sizes));
-  Value scale = k.divf(largest, k.scalar(127));
-  Value some = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OGE, scale,
-                                     k.scalar(std::numeric_limits<float>::min()));
-  Value inverse =
-      arith::SelectOp::create(body, loc, some, k.divf(k.scalar(1), scale), k.scalar(0));
-  Value scaled = k.mulf(tile, k.broadcast(inverse, kGroup));
-  Value codes = arith::FPToSIOp::create(body, loc, ints, math::RoundEvenOp::create(body, loc, scaled));
-  Value narrow = arith::TruncIOp::create(body, loc, bytes, codes);
-  Value sum = k.reduce(tile::Reduction::Add, codes), floats = k.reinterpret(view, body.getF32Type());
-  k.store(narrow, k.reinterpret(view, body.getI8Type()), {line, k.mul(group, kGroup)});
+  CodeScale rounding = codeScale(k, sizesOf(k, tile));
+  Value scale = rounding.scale, codes = codesOf(k, tile, rounding), narrow = asBytes(k, codes);
+  Value sum = k.reduce(tile::Reduction::Add, codes), floats = k.reinterpret(view, k.body.getF32Type());
+  k.store(narrow, k.reinterpret(view, k.body.getI8Type()), {line, k.mul(group, kGroup)});
   k.store(scale, floats, {line, word(group, 0)});
   k.store(sum, view, {line, word(group, 1)});
-  k.store(k.mulf(scale, arith::SIToFPOp::create(body, loc, body.getF32Type(), sum)), floats, {line, word(group, 2)});
+  k.store(k.mulf(scale, arith::SIToFPOp::create(k.body, k.loc, k.body.getF32Type(), sum)), floats, {line, word(group, 2)});
 }
 
 //===--- Kernels

@@ -203,6 +203,19 @@ private:
   KernelBuilder &k;
 };
 
+/// Bits of the absolute values: in the order of these, with NaN on top, and a maximum of integers is
+/// one instruction.
+mlir::Value sizesOf(KernelBuilder &k, mlir::Value tile);
+/// What one step of the codes stands for, where the largest of `sizes` gets 127, and what numbers are
+/// multiplied by: its inverse, or 0 where it is no normal number.
+struct CodeScale {
+  mlir::Value scale, inverse;
+};
+CodeScale codeScale(KernelBuilder &k, mlir::Value sizes);
+/// Codes of 8 bits, in i32.
+mlir::Value codesOf(KernelBuilder &k, mlir::Value tile, const CodeScale &scale);
+mlir::Value asBytes(KernelBuilder &k, mlir::Value codes);
+
 /// Factor of an RMS norm from the sum of squares: 1 / sqrt(sum / width + eps).
 mlir::Value normFactor(KernelBuilder &k, mlir::Value sumOfSquares, int64_t width,
                        mlir::FloatAttr eps);

@@ -37,19 +37,21 @@ Tensor rmsNorm(const Tensor &x, const Tensor &weight, float eps, int64_t groups)
   return y;
 }
 
+void quantizeGroup(const float *x, int64_t count, float *y) {
+  float largest = 0;
+  for (int64_t i = 0; i < count; ++i)
+    largest = std::max(largest, std::fabs(x[i]));
+  const float scale = largest / 127.0f;
+  const float inverse = scale >= std::numeric_limits<float>::min() ? 1.0f / scale : 0.0f;
+  for (int64_t i = 0; i < count; ++i)
+    y[i] = scale * std::nearbyint(x[i] * inverse);
+}
+
 Tensor quantize(const Tensor &x) {
   constexpr int64_t group = 32;
   Tensor y(x.lines, x.width);
-  for (size_t first = 0; first < x.values.size(); first += group) {
-    const float *in = x.values.data() + first;
-    float largest = 0;
-    for (int64_t i = 0; i < group; ++i)
-      largest = std::max(largest, std::fabs(in[i]));
-    const float scale = largest / 127.0f;
-    const float inverse = scale >= std::numeric_limits<float>::min() ? 1.0f / scale : 0.0f;
-    for (int64_t i = 0; i < group; ++i)
-      y.values[first + size_t(i)] = scale * std::nearbyint(in[i] * inverse);
-  }
+  for (size_t first = 0; first < x.values.size(); first += group)
+    quantizeGroup(x.values.data() + first, group, y.values.data() + first);
   return y;
 }
 

@@ -21,6 +21,8 @@ Tensor rmsNorm(const Tensor &x, const Tensor &weight, float eps, int64_t groups)
 /// max |x| / 127`, `code = round_to_even(x * (1 / scale))`, each operation rounded to f32; codes 0
 /// where the scale is no normal number.
 Tensor quantize(const Tensor &x);
+/// One group of it, of any size.
+void quantizeGroup(const float *x, int64_t count, float *y);
 
 /// y[r, n] = sum_k x[r, k] * w[n, k] (+ b[n]); `bias` may be null.
 Tensor linear(const Tensor &x, const Tensor &weight, const Tensor *bias);
