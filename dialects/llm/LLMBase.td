@@ -142,15 +142,24 @@ def LLM_WeightType : LLM_Type<"Weight", "weight"> {
 
 def LLM_KVCacheType : LLM_Type<"KVCache", "kv_cache"> {
   let summary = "keys and values of one layer, in chunks of `chunk` tokens on pages";
-  let description = [{ Elements are f32, or bf16 rounded to nearest even by `llm.kv_append`. }];
+  let description = [{
+    Elements are f32, or what `llm.kv_append` rounds to: bf16, or i8, codes with one scale (f32) for the keys of each head of a
+    token and one for its values. The scales of a chunk lie behind its codes, keys and values each.
+  }];
   let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value, "::mlir::Type":$element,
                         EnumParameter<LLM_KVLayout>:$layout, "int64_t":$chunk);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    uint64_t getElementBytes() const { return getElement().getIntOrFloatBitWidth() / 8; }
-    uint64_t getKeyBytes() const { return uint64_t(getHeads()) * getKey() * getChunk() * getElementBytes(); }
-    uint64_t getValueBytes() const { return uint64_t(getHeads()) * getValue() * getChunk() * getElementBytes(); }
+    /// Whether keys and values are codes of 8 bits with scales.
+    bool hasCodes() const { return getElement().isInteger(8); }
+    /// Of one token, all heads.
+    uint64_t getTokenBytes() const { return bytesOf(getKey()) + bytesOf(getValue()); }
+    uint64_t getKeyBytes() const { return bytesOf(getKey()) * getChunk(); }
+    uint64_t getValueBytes() const { return bytesOf(getValue()) * getChunk(); }
+    uint64_t bytesOf(int64_t width) const {
+      return uint64_t(getHeads()) * (width * getElement().getIntOrFloatBitWidth() / 8 + (hasCodes() ? 4 : 0));
+    }
   }];
 }
 

@@ -102,7 +102,7 @@ OpCost RopeOp::getCost(const StepShape &shape) {
 
 OpCost KVAppendOp::getCost(const StepShape &shape) {
   double count = elements(getKey().getType(), shape) + elements(getValue().getType(), shape);
-  return {0, 0, 4 * count, double(getResult().getType().getElementBytes()) * count};
+  return {0, 0, 4 * count, double(getResult().getType().getTokenBytes()) * linesOf(getKey().getType(), shape)};
 }
 
 OpCost AttentionOp::getCost(const StepShape &shape) {
@@ -110,7 +110,7 @@ OpCost AttentionOp::getCost(const StepShape &shape) {
   int64_t window = getView().getType().getWindow();
   double keys = visibleKeys(shape, window), perKey = double(cache.getKey() + cache.getValue());
   double context = double(window > 0 ? std::min(shape.context, window) : shape.context);
-  double read = double(cache.getElementBytes()) * double(shape.sequences) * std::max(context, 1.0) * double(cache.getHeads()) * perKey;
+  double read = double(cache.getTokenBytes()) * double(shape.sequences) * std::max(context, 1.0);
   return {2 * keys * double(getHeads()) * perKey + 5 * keys * double(getHeads()), 0, tensorBytes(*this, shape), read};
 }
 

@@ -123,8 +123,8 @@ LogicalResult KVCacheType::verify(function_ref<InFlightDiagnostic()> emitError, 
   constexpr int64_t most = int64_t(1) << 24; // keeps every product far inside 64 bits
   if (heads <= 0 || key <= 0 || value <= 0 || heads > most || key > most || value > most)
     return emitError() << "heads (" << heads << "), key (" << key << ") and value (" << value << ") expected to be 1 to 2^24";
-  if (!element.isF32() && !element.isBF16())
-    return emitError() << "cache element " << element << " has no kernels, expected f32 or bf16";
+  if (!element.isF32() && !element.isBF16() && !element.isInteger(8))
+    return emitError() << "cache element " << element << " has no kernels, expected f32, bf16 or i8";
   if (chunk != 64)
     return emitError() << "chunk is " << chunk << ", expected 64: keys are reduced in chunks of 64 positions";
   return success();

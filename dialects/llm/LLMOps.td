@@ -213,7 +213,9 @@ def LLM_KVAppendOp : LLM_Op<"kv_append", [DeclareOpInterfaceMethods<LLM_CostMode
                                           DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "writes the step's keys and values to its slots";
   let description = [{
-    The result stands for the cache after the write. Refuses: key or value rows that are not heads * width of the cache.
+    The result stands for the cache after the write. A cache of bf16 is given numbers rounded to nearest even; one of i8 each head
+    as `llm.quantize` rounds a group, keys by themselves and values by themselves. Refuses: key or value rows that are not heads *
+    width of the cache.
 
     ```mlir
     %c = llm.kv_append @layers.0.kv, %k, %v, %step : tensor<?x8xf32>, tensor<?x8xf32> -> !llm.kv_cache<heads = 1, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>

@@ -47,8 +47,9 @@ def Tile_Reduction : Tile_Enum<"Reduction", "reduction", "how a tile becomes one
   I32EnumAttrCase<"Greater", 3, "greater">]>;
 def Tile_ReductionAttr : EnumAttr<Tile_Dialect, Tile_Reduction, "reduction">;
 
-def Tile_KVPart : Tile_Enum<"KVPart", "kv_part", "half of a cache", [
-  I32EnumAttrCase<"Key", 0, "key">, I32EnumAttrCase<"Value", 1, "value">]>;
+def Tile_KVPart : Tile_Enum<"KVPart", "kv_part", "half of a cache, or the scales of its codes", [
+  I32EnumAttrCase<"Key", 0, "key">, I32EnumAttrCase<"Value", 1, "value">, I32EnumAttrCase<"KeyScale", 2, "key_scale">,
+  I32EnumAttrCase<"ValueScale", 3, "value_scale">]>;
 def Tile_KVPartAttr : EnumAttr<Tile_Dialect, Tile_KVPart, "kv_part">;
 
 def Tile_ResultKind : Tile_Enum<"ResultKind", "result_kind", "what a graph gives its caller", [
@@ -83,8 +84,9 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
 def Tile_KVType : Tile_Type<"KV", "kv"> {
   let summary = "a paged cache: chunks of 64 tokens, keys first, then values; `block` bytes from chunk to chunk of a page";
   let description = [{
-    Elements are f32 (not printed) or bf16, rounded to nearest even by whoever stores them. Token-major: [token][head][width].
+    Elements are f32 (not printed), bf16, rounded to nearest even by whoever stores them, or i8, codes. Token-major: [token][head][width].
     Else head-major: values [head][token][width], and keys as columns, [head][width][token], so that scores have keys in lanes.
+    Behind the codes of keys lie their scales in f32, [head][token] in either layout, and so behind those of values.
   }];
   let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value, "bool":$tokenMajor, "int64_t":$block,
                         DefaultValuedParameter<"::mlir::Type", "::mlir::Float32Type::get($_ctxt)">:$element);
@@ -92,9 +94,12 @@ def Tile_KVType : Tile_Type<"KV", "kv"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     static constexpr int64_t kChunk = 64;
-    int64_t getKeyBytes() const { return getHeads() * getKey() * kChunk * getElementBytes(); }
-    int64_t getValueBytes() const { return getHeads() * getValue() * kChunk * getElementBytes(); }
-    int64_t getElementBytes() const { return getElement().getIntOrFloatBitWidth() / 8; }
+    int64_t getKeyBytes() const { return getElementsBytes(/*isKey=*/true) + getScalesBytes(); }
+    int64_t getValueBytes() const { return getElementsBytes(/*isKey=*/false) + getScalesBytes(); }
+    /// Of a chunk's keys or values without their scales.
+    int64_t getElementsBytes(bool isKey) const { return getHeads() * getWidth(isKey) * kChunk * getElement().getIntOrFloatBitWidth() / 8; }
+    int64_t getScalesBytes() const { return hasCodes() ? getHeads() * kChunk * 4 : 0; }
+    bool hasCodes() const { return getElement().isInteger(8); }
     int64_t getWidth(bool isKey) const { return isKey ? getKey() : getValue(); }
     /// Elements from one token of a head to the next, and from one element of a token to the next.
     std::pair<int64_t, int64_t> getStrides(KVPart part) const;

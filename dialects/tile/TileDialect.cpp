@@ -79,9 +79,10 @@ LogicalResult KVType::verify(function_ref<InFlightDiagnostic()> emitError, int64
                              bool tokenMajor, int64_t block, Type element) {
   if (heads <= 0 || key <= 0 || value <= 0)
     return emitError() << "heads (" << heads << "), key (" << key << ") and value (" << value << ") expected to be positive";
-  if (!element.isF32() && !element.isBF16())
-    return emitError() << "cache element expected f32 or bf16, found " << element;
-  int64_t least = heads * (key + value) * kChunk * (element.getIntOrFloatBitWidth() / 8);
+  if (!element.isF32() && !element.isBF16() && !element.isInteger(8))
+    return emitError() << "cache element expected f32, bf16 or i8, found " << element;
+  int64_t scales = element.isInteger(8) ? 2 * 4 : 0;
+  int64_t least = heads * ((key + value) * (element.getIntOrFloatBitWidth() / 8) + scales) * kChunk;
   if (block < least)
     return emitError() << "a chunk block of " << block << " bytes does not hold this cache, expected at least " << least;
   return success();

@@ -138,9 +138,20 @@ LogicalResult ScratchOp::verify() {
   return emitOpError() << "expects known dimensions and no strides, found " << view;
 }
 
+static LogicalResult verifyScales(KVChunkOp op, KVType kv, ViewType view) {
+  if (!kv.hasCodes())
+    return op.emitOpError() << "expects a cache of i8, which has scales, found elements of type " << kv.getElement();
+  auto scales = ViewType::get(op.getContext(), {KVType::kChunk}, Float32Type::get(op.getContext()));
+  if (view == scales)
+    return success();
+  return op.emitOpError() << "expects a result of type " << scales << ", found " << view;
+}
+
 LogicalResult KVChunkOp::verify() {
   KVType kv = getKv().getType();
   ViewType view = getResult().getType();
+  if (getPart() == KVPart::KeyScale || getPart() == KVPart::ValueScale)
+    return verifyScales(*this, kv, view);
   if (view.getElementType() != kv.getElement())
     return emitOpError() << "expects elements of type " << kv.getElement() << ", found " << view.getElementType();
   int64_t width = kv.getWidth(getPart() == KVPart::Key);

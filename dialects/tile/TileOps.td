@@ -162,14 +162,16 @@ def Tile_ScratchOp : Tile_Op<"scratch"> {
 }
 
 def Tile_KVChunkOp : Tile_Op<"kv_chunk", [Pure]> {
-  let summary = "one head's keys or values of one chunk: 64 x width";
+  let summary = "one head's keys or values of one chunk: 64 x width, or their 64 scales";
   let description = [{
     Follows the page table of sequence `sequence` to its `chunk`-th chunk of slots. Refuses: a result that is neither
-    64 x width with the strides of the cache's layout nor the transpose of it.
+    64 x width with the strides of the cache's layout nor the transpose of it; scales of a cache that has no codes, or others than 64
+    f32.
 
     ```mlir
     %k = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<8x64xf32>
     %column = tile.kv_chunk key %kv, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096> -> !tile.view<64x8xf32, strides = [1, 64]>
+    %scales = tile.kv_chunk key_scale %codes, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 1536, element = i8> -> !tile.view<64xf32>
     ```
   }];
   let arguments = (ins Tile_KVPartAttr:$part, Tile_KVType:$kv, Tile_StepType:$step, Index:$sequence, Index:$chunk, Index:$head);
@@ -229,8 +231,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
     below it and the rest of b is not read. One count holds for all rows; else each row has its own, and no other row's b
     touches its sums. `by_transposed` an N x K tile: `acc_m[n] + tree(lane sums over k)`, where lane l of
     `lanes` sums k = l, l + lanes, ... in order and the tree is that of `tile.reduce`; lanes divides K.
-    All rows share one loaded b. b may be stored as bf16 or f16: each element is then extended to f32, exactly. A leaf: each
-    target expands it. Refuses: shapes that do not match; b not from `tile.load`; rows and accumulators other than f32.
+    All rows share one loaded b. b may be stored as bf16, f16 or i8 (signed): each element is then extended to f32, exactly. A leaf:
+    each target expands it. Refuses: shapes that do not match; b not from `tile.load`; rows and accumulators other than f32.
 
     ```mlir
     %r = tile.dot (%a) by %b into (%acc) : tensor<8xf32>, tensor<8x32xf32>, tensor<32xf32>

@@ -36,12 +36,14 @@ Status Evaluator::visit(llm::RopeOp op) {
                : Status(table.takeError());
 }
 
-/// As the cache holds them.
-static std::vector<float> stored(const float *values, int64_t count, Type element) {
-  std::vector<float> row(values, values + count);
-  if (element.isBF16())
+/// Keys or values of one token, heads of `width`, as the cache holds them.
+static std::vector<float> stored(const float *values, int64_t width, llm::KVCacheType cache) {
+  std::vector<float> row(values, values + cache.getHeads() * width);
+  if (cache.getElement().isBF16())
     for (float &value : row)
       value = model::fromBFloat16(model::toBFloat16(value));
+  for (size_t head = 0; cache.hasCodes() && head < row.size(); head += size_t(width))
+    quantizeGroup(values + head, width, row.data() + head);
   return row;
 }
 
@@ -51,11 +53,11 @@ Status Evaluator::visit(llm::KVAppendOp op) {
     return key.takeError();
   if (!value)
     return value.takeError();
-  Type element = op.getResult().getType().getElement();
+  llm::KVCacheType cache = op.getResult().getType();
   Tensor written(step.rows(), (*key)->width + (*value)->width);
   for (int64_t r = 0; r < step.rows(); ++r) {
-    CachedRow row{stored((*key)->line(r), (*key)->width, element),
-                  stored((*value)->line(r), (*value)->width, element)};
+    CachedRow row{stored((*key)->line(r), cache.getKey(), cache),
+                  stored((*value)->line(r), cache.getValue(), cache)};
     std::copy(row.key.begin(), row.key.end(), written.line(r));
     std::copy(row.value.begin(), row.value.end(), written.line(r) + (*key)->width);
     const StepSequence &sequence = step.sequences[size_t(step.rowSequence[size_t(r)])];

@@ -142,14 +142,14 @@ typedef enum llmc_element { LLMC_F32 = 0, LLMC_F16 = 1, LLMC_BF16 = 2, LLMC_I8 =
 /* A cache owned by one layer (or shared by several: layers refer to it by operand). */
 typedef struct llmc_cache {
   const char *name;
-  uint32_t element;     /* llmc_element */
+  uint32_t element;     /* llmc_element; LLMC_I8: codes, an f32 scale for each head's keys and each head's values of a token */
   uint32_t kv_heads;
   uint32_t key_width;   /* elements a head */
   uint32_t value_width;
   uint32_t token_major; /* 1: [token][head][width], 0: values [head][token][width], keys [head][width][token] */
   uint32_t reserved;
   uint64_t offset;      /* inside a chunk block */
-  uint64_t key_bytes;   /* keys come first, values after them */
+  uint64_t key_bytes;   /* keys come first, values after them; the scales of codes, [head][token], behind these: in both sizes */
   uint64_t value_bytes;
 } llmc_cache;
 

@@ -15,8 +15,11 @@ llm.weight @down : !llm.weight<4x8xf32> from ["down"]
 !narrow = !llm.kv_view<!cache, window = 3>
 !half = !llm.kv_cache<heads = 1, key = 2, value = 2, element = bf16, layout = head_major, chunk = 64>
 llm.cache @half : !half
+!codes = !llm.kv_cache<heads = 1, key = 2, value = 2, element = i8, layout = head_major, chunk = 64>
+llm.cache @codes : !codes
 func.func @ops(%x: tensor<?x4xf32>, %view: !llm.kv_view<!cache>, %window: !narrow, %k: tensor<?x2xf32>, %step: !llm.step) {
   %c = llm.kv_append @half, %k, %k, %step : tensor<?x2xf32>, tensor<?x2xf32> -> !half
+  %d = llm.kv_append @codes, %k, %k, %step : tensor<?x2xf32>, tensor<?x2xf32> -> !codes
   %y = llm.linear %x, @w bias @b : tensor<?x4xf32> -> tensor<?x6xf32>
   %m = llm.mlp silu %x, @gate, @gate, @down : tensor<?x4xf32>
   %a = llm.attention %x, %view {heads = 2 : i64, scale = 1.0 : f32} : tensor<?x4xf32>, !llm.kv_view<!cache> -> tensor<?x4xf32>
@@ -35,6 +38,11 @@ protected:
   LLMCost() : parsed(text, weights) {}
   template <typename Op> llm::OpCost costOf(const llm::StepShape &shape) {
     return llvm::cast<llm::CostModelInterface>(parsed.find<Op>().getOperation()).getCost(shape);
+  }
+  template <typename Op> llm::OpCost costOfLast(const llm::StepShape &shape) {
+    Op last;
+    parsed.module->walk([&](Op op) { last = op; });
+    return llvm::cast<llm::CostModelInterface>(last.getOperation()).getCost(shape);
   }
 
   test::GivenWeights weights;
@@ -72,11 +80,13 @@ TEST_F(LLMCost, appendWritesTheCachesElements) {
   EXPECT_EQ(cost.kvBytes, 2 * 3 * 4);
 }
 
+// 2 + 2 codes of a token, and two scales.
+TEST_F(LLMCost, appendWritesScalesOfCodes) {
+  EXPECT_EQ(costOfLast<llm::KVAppendOp>({3, 1, 1, 3}).kvBytes, 3 * (4 + 2 * 4));
+}
+
 TEST_F(LLMCost, attentionWindowBoundsKeys) {
-  llm::AttentionOp windowed;
-  parsed.module->walk([&](llm::AttentionOp op) { windowed = op; });
-  llm::OpCost cost =
-      llvm::cast<llm::CostModelInterface>(windowed.getOperation()).getCost({2, 1, 1, 5});
+  llm::OpCost cost = costOfLast<llm::AttentionOp>({2, 1, 1, 5});
   EXPECT_EQ(cost.flops, 6 * 2 * (2 * 4 + 5));
 }
 

@@ -29,7 +29,7 @@ func.func @rope_table(%q: tensor<?x16xf32>, %step: !llm.step) {
 
 // -----
 
-// expected-error @+1 {{cache element 'f16' has no kernels, expected f32 or bf16}}
+// expected-error @+1 {{cache element 'f16' has no kernels, expected f32, bf16 or i8}}
 llm.cache @kv : !llm.kv_cache<heads = 2, key = 8, value = 4, element = f16, layout = head_major, chunk = 64>
 
 // -----

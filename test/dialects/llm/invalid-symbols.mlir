@@ -78,8 +78,8 @@ llm.cache @kv : !llm.kv_cache<heads = 0, key = 8, value = 8, element = f32, layo
 
 // -----
 
-// expected-error @+1 {{cache element 'i8' has no kernels, expected f32}}
-llm.cache @kv : !llm.kv_cache<heads = 1, key = 8, value = 8, element = i8, layout = head_major, chunk = 64>
+// expected-error @+1 {{cache element 'i4' has no kernels, expected f32, bf16 or i8}}
+llm.cache @kv : !llm.kv_cache<heads = 1, key = 8, value = 8, element = i4, layout = head_major, chunk = 64>
 
 // -----
 

@@ -54,7 +54,7 @@ tile.kernel @small_block(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, val
 
 // -----
 
-// expected-error @+1 {{cache element expected f32 or bf16, found 'f16'}}
+// expected-error @+1 {{cache element expected f32, bf16 or i8, found 'f16'}}
 tile.kernel @cache_element(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096, element = f16>) { tile.return }
 
 // -----
@@ -62,6 +62,12 @@ tile.kernel @cache_element(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, v
 // Two bytes an element, not four.
 // expected-error @+1 {{a chunk block of 2047 bytes does not hold this cache, expected at least 2048}}
 tile.kernel @small_bf16_block(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2047, element = bf16>) { tile.return }
+
+// -----
+
+// A byte an element, and a scale for keys and one for values of each token.
+// expected-error @+1 {{a chunk block of 1535 bytes does not hold this cache, expected at least 1536}}
+tile.kernel @small_code_block(%step: !tile.step, %x: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 1535, element = i8>) { tile.return }
 
 // -----
 
@@ -165,6 +171,26 @@ tile.kernel @chunk_element(%step: !tile.step, %kv: !kv) {
   %c0 = arith.constant 0 : index
   // expected-error @+1 {{'tile.kv_chunk' op expects elements of type 'bf16', found 'f32'}}
   %k = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64x8xf32>
+  tile.return
+}
+
+// -----
+
+!kv = !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16>
+tile.kernel @no_scales(%step: !tile.step, %kv: !kv) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'tile.kv_chunk' op expects a cache of i8, which has scales, found elements of type 'bf16'}}
+  %k = tile.kv_chunk value_scale %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64xf32>
+  tile.return
+}
+
+// -----
+
+!kv = !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 1536, element = i8>
+tile.kernel @scales(%step: !tile.step, %kv: !kv) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'tile.kv_chunk' op expects a result of type '!tile.view<64xf32>', found '!tile.view<64x1xf32>'}}
+  %k = tile.kv_chunk key_scale %kv, %step[%c0, %c0, %c0] : !kv -> !tile.view<64x1xf32>
   tile.return
 }
 

@@ -79,7 +79,8 @@ tile.kernel @reinterpret(%step: !tile.step, %w: !tile.view<4x9x32xi32>) {
 // CHECK-LABEL: tile.kernel @chunks
 tile.kernel @chunks(%step: !tile.step, %kv: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 4096>,
                     %wide: !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192>,
-                    %narrow: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16>) {
+                    %narrow: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16>,
+                    %codes: !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 1536, element = i8>) {
   %s = tile.program_id line
   %c = arith.constant 0 : index
   %h = arith.constant 0 : index
@@ -96,6 +97,10 @@ tile.kernel @chunks(%step: !tile.step, %kv: !tile.kv<heads = 1, key = 8, value =
   %v = tile.kv_chunk value %wide, %step[%s, %c, %h] : !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 8192> -> !tile.view<64x4xf32, strides = [8, 1]>
   // CHECK: tile.kv_chunk key %{{.*}} : <heads = 1, {{.*}}, element = bf16> -> <8x64xbf16>
   %n = tile.kv_chunk key %narrow, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 2048, element = bf16> -> !tile.view<8x64xbf16>
+  // CHECK: tile.kv_chunk key_scale %{{.*}} : <heads = 1, {{.*}}, element = i8> -> <64xf32>
+  %scales = tile.kv_chunk key_scale %codes, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 1536, element = i8> -> !tile.view<64xf32>
+  // CHECK: tile.kv_chunk value_scale %{{.*}} -> <64xf32>
+  %vs = tile.kv_chunk value_scale %codes, %step[%s, %c, %h] : !tile.kv<heads = 1, key = 8, value = 8, tokenMajor = false, block = 1536, element = i8> -> !tile.view<64xf32>
   tile.return
 }
 
