@@ -142,7 +142,7 @@ LogicalResult readCache(tile::PlacedCacheOp op, Tables &tables) {
   cache.keyWidth = uint32_t(type.getKey());
   cache.valueWidth = uint32_t(type.getValue());
   cache.tokenMajor = type.getTokenMajor();
-  cache.element = type.getElement().isBF16() ? LLMC_BF16 : LLMC_F32;
+  cache.element = type.hasCodes() ? LLMC_I8 : type.getElement().isBF16() ? LLMC_BF16 : LLMC_F32;
   cache.offset = uint64_t(op.getOffset());
   cache.keyBytes = uint64_t(type.getKeyBytes());
   cache.valueBytes = uint64_t(type.getValueBytes());

@@ -39,7 +39,10 @@ Value KernelLowering::loadExtended(Type element, int64_t width, Value pointer) {
   Value stored = load(vectorOf(width, element), pointer);
   if (element.isF32())
     return stored;
-  return arith::ExtFOp::create(builder, loc, vectorOf(width, builder.getF32Type()), stored);
+  VectorType extended = vectorOf(width, builder.getF32Type());
+  if (element.isInteger(8))
+    return arith::SIToFPOp::create(builder, loc, extended, stored);
+  return arith::ExtFOp::create(builder, loc, extended, stored);
 }
 
 LogicalResult KernelLowering::lowerDot(DotOp op) {

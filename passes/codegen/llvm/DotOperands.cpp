@@ -58,9 +58,9 @@ LogicalResult KernelWalk::checkDot(DotOp op) {
   for (Value operand : computed)
     if (!getElementTypeOrSelf(operand.getType()).isF32())
       return refuse(op) << "found " << operand.getType() << ", expected elements of type f32";
-  if (!isa<FloatType>(matrixElement(op)))
+  if (!isa<FloatType>(matrixElement(op)) && !matrixElement(op).isInteger(8))
     return refuse(op) << "found " << matrix.getResult().getType()
-                      << ", expected elements of type f32, bf16 or f16";
+                      << ", expected elements of type f32, bf16, f16 or i8";
   if (!isUnchangedUntil(matrix, op)) {
     InFlightDiagnostic error =
         refuse(op) << "found a tile.store between the matrix's load and the dot, expected none";

@@ -93,7 +93,7 @@ private:
 /// Elements from one line of the dot's matrix to the next.
 int64_t lineStride(tile::DotOp op);
 
-/// What the elements of the dot's matrix are stored as: f32, bf16 or f16.
+/// What the elements of the dot's matrix are stored as: f32, bf16, f16 or i8.
 mlir::Type matrixElement(tile::DotOp op);
 
 } // namespace llmc

@@ -122,7 +122,8 @@ void KernelWalk::lowerKVChunk(KVChunkOp op) {
     return arith::MulIOp::create(builder, loc, a, b);
   };
   KVType kv = op.getKv().getType();
-  bool key = op.getPart() == KVPart::Key;
+  bool key = op.getPart() == KVPart::Key || op.getPart() == KVPart::KeyScale,
+       scales = op.getPart() == KVPart::KeyScale || op.getPart() == KVPart::ValueScale;
   // Chunks and pages are counted in 32 bits, where a division takes half the time.
   Value chunk = arith::IndexCastOp::create(builder, loc, i32, lookup(op.getChunk()));
   Value pageChunks = stepField(offsetof(llmc_step, page_chunks), i32);
@@ -136,10 +137,10 @@ void KernelWalk::lowerKVChunk(KVChunkOp op) {
   Value pages = stepField(offsetof(llmc_step, pages), step.getType());
   Value page = load(i32, offsetBy(pages, i32, pageIndex), /*invariant=*/true);
   Value block = add(multiply(wide(page), wide(pageChunks)), wide(within));
-  int64_t width = kv.getWidth(key),
-          headElements = kv.getTokenMajor() ? width : width * KVType::kChunk;
+  int64_t width = scales ? 1 : kv.getWidth(key),
+          headElements = kv.getTokenMajor() && !scales ? width : width * KVType::kChunk;
   Value base = offsetBy(lookup(op.getKv()), i8, multiply(block, index(kv.getBlock())));
-  base = offsetBy(base, i8, key ? 0 : kv.getKeyBytes());
+  base = offsetBy(base, i8, (key ? 0 : kv.getKeyBytes()) + (scales ? kv.getElementsBytes(key) : 0));
   values.map(op.getResult(), offsetBy(base, op.getResult().getType().getElementType(),
                                       multiply(lookup(op.getHead()), index(headElements))));
 }

@@ -40,8 +40,11 @@ LogicalResult KernelLowering::lowerDot(DotOp op) {
 /// An element of the matrix as f32.
 Value KernelLowering::extended(Value stored) {
   Type f32 = builder.getF32Type();
-  return stored.getType() == f32 ? stored
-                                 : arith::ExtFOp::create(builder, loc, f32, stored).getResult();
+  if (stored.getType() == f32)
+    return stored;
+  if (stored.getType().isInteger(8))
+    return arith::SIToFPOp::create(builder, loc, f32, stored);
+  return arith::ExtFOp::create(builder, loc, f32, stored);
 }
 
 /// Element slot * 32 + lane + offset of a row, in all lanes; `lane` null: 0.

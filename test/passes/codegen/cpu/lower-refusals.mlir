@@ -86,7 +86,7 @@ tile.kernel @no_integer_matrix(%step: !tile.step, %x: !tile.view<8xf32>, %w: !ti
   %zero = arith.constant dense<0.0> : tensor<8xf32>
   %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
   %b = tile.load %w[%c0, %c0] : !tile.view<8x8xi32> -> tensor<8x8xi32>
-  // expected-error@+1 {{found 'tensor<8x8xi32>', expected elements of type f32, bf16 or f16}}
+  // expected-error@+1 {{found 'tensor<8x8xi32>', expected elements of type f32, bf16, f16 or i8}}
   %s = tile.dot (%a) by %b into (%zero) : tensor<8xf32>, tensor<8x8xi32>, tensor<8xf32>
   tile.store %s, %x[%c0] : tensor<8xf32>, !tile.view<8xf32>
   tile.return

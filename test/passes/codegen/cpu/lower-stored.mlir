@@ -88,3 +88,36 @@ tile.kernel @chunk(%step: !tile.step, %kv: !kv, %y: !tile.view<4xbf16>) {
   tile.store %v, %y[%c0] : tensor<4xbf16>, !tile.view<4xbf16>
   tile.return
 }
+
+// Codes are extended as two instructions of the machine, a register at a time; their columns stay in order.
+
+// CHECK-LABEL: llvm.func hidden @dot_with_codes
+// CHECK: %[[CODES:.*]] = llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<16xi8>
+// CHECK: arith.sitofp %[[CODES]] : vector<16xi8> to vector<16xf32>
+// CHECK: math.fma {{.*}} : vector<16xf32>
+// CHECK-NOT: vector.shuffle
+// CHECK: llvm.return
+tile.kernel @dot_with_codes(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view<8x16xi8>, %y: !tile.view<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16xf32>
+  %a = tile.load %x[%c0] : !tile.view<8xf32> -> tensor<8xf32>
+  %b = tile.load %w[%c0, %c0] : !tile.view<8x16xi8> -> tensor<8x16xi8>
+  %s = tile.dot (%a) by %b into (%zero) : tensor<8xf32>, tensor<8x16xi8>, tensor<16xf32>
+  tile.store %s, %y[%c0] : tensor<16xf32>, !tile.view<16xf32>
+  tile.return
+}
+
+// Scales of values lie behind the codes of keys (1024 bytes), their scales (512) and the codes of values (512), 64 a head.
+
+// CHECK-LABEL: llvm.func hidden @scales
+// CHECK: llvm.mlir.constant(2048 : i64)
+// CHECK: %[[HEAD:.*]] = arith.muli %{{.*}}, %c64
+// CHECK: llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+!codes = !tile.kv<heads = 2, key = 8, value = 4, tokenMajor = true, block = 2560, element = i8>
+tile.kernel @scales(%step: !tile.step, %kv: !codes, %y: !tile.view<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %scales = tile.kv_chunk value_scale %kv, %step[%c0, %c0, %c0] : !codes -> !tile.view<64xf32>
+  %s = tile.load %scales[%c0] : !tile.view<64xf32> -> tensor<64xf32>
+  tile.store %s, %y[%c0] : tensor<64xf32>, !tile.view<64xf32>
+  tile.return
+}

@@ -60,3 +60,21 @@ tile.kernel @no_sum_in_16_bits(%step: !tile.step, %x: !tile.view<32xbf16>, %y: !
   tile.store %b, %y[%c0] : tensor<32xbf16>, !tile.view<32xbf16>
   tile.return
 }
+
+// -----
+
+// Codes become f32 where they are loaded.
+
+// CHECK-LABEL: llvm.func @dot_with_codes(
+// CHECK: %[[CODE:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i8
+// CHECK: llvm.sitofp %[[CODE]] : i8 to f32
+// CHECK: llvm.intr.fma
+tile.kernel @dot_with_codes(%step: !tile.step, %x: !tile.view<1xf32>, %w: !tile.view<1x32xi8>, %y: !tile.view<32xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<32xf32>
+  %a = tile.load %x[%c0] : !tile.view<1xf32> -> tensor<1xf32>
+  %b = tile.load %w[%c0, %c0] : !tile.view<1x32xi8> -> tensor<1x32xi8>
+  %s = tile.dot (%a) by %b into (%zero) : tensor<1xf32>, tensor<1x32xi8>, tensor<32xf32>
+  tile.store %s, %y[%c0] : tensor<32xf32>, !tile.view<32xf32>
+  tile.return
+}
