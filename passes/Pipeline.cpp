@@ -123,7 +123,7 @@ struct StageOptions : PassPipelineOptions<StageOptions> {
                                llvm::cl::init("cost")};
   Option<std::string> quant{*this, "quant", llvm::cl::desc("keep, f32, bf16, int8 or int4"),
                             llvm::cl::init("keep")};
-  Option<std::string> kv{*this, "kv", llvm::cl::desc("auto, f32 or bf16"), llvm::cl::init("auto")};
+  Option<std::string> kv{*this, "kv", llvm::cl::desc("auto, f32, bf16 or int8"), llvm::cl::init("auto")};
   Option<std::string> schedule{*this, "schedule", llvm::cl::desc("forced schedule fields"),
                                llvm::cl::init("")};
 

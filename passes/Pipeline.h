@@ -17,7 +17,7 @@ struct PipelineOptions {
   std::string schedule;          ///< forced schedule fields (passes/schedule/ForcedSchedule.h)
   std::string quant = "keep";    ///< keep, f32, bf16, int8 or int4
   int64_t panelRows = 32;
-  std::string kv = "auto";       ///< f32, bf16 or auto: f32 where all weights are f32, else bf16
+  std::string kv = "auto";       ///< f32, bf16, int8 or auto: f32 where all weights are f32, else bf16
 };
 
 struct Stage {

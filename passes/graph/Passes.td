@@ -10,7 +10,8 @@ def SetKVLayoutPass : Pass<"llmc-set-kv-layout", "::mlir::ModuleOp"> {
   let summary = "gives every cache its order inside a chunk, and the format of its elements";
   let description = [{
     Assumes: caches as imported. Guarantees: every `llm.cache` has the layout and the elements asked for, and all values that
-    stand for it agree. `element=auto`: f32 where all weights are f32, else bf16.
+    stand for it agree. `element=auto`: f32 where all weights are f32, else bf16. `element=int8`: codes of 8 bits, a scale for each
+    head of a token.
 
     ```mlir
     llm.cache @layers.0.kv : !llm.kv_cache<heads = 2, key = 8, value = 8, element = f32, layout = head_major, chunk = 64>
@@ -19,7 +20,7 @@ def SetKVLayoutPass : Pass<"llmc-set-kv-layout", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"layout", "layout", "std::string", "\"head_major\"", "head_major or token_major">,
-                 Option<"element", "element", "std::string", "\"f32\"", "auto, f32 or bf16">];
+                 Option<"element", "element", "std::string", "\"f32\"", "auto, f32, bf16 or int8">];
   let dependentDialects = ["::llmc::llm::LLMDialect"];
 }
 

@@ -34,6 +34,7 @@ Type elementNamed(MLIRContext *context, StringRef name) {
   return llvm::StringSwitch<Type>(name)
       .Case("f32", Float32Type::get(context))
       .Case("bf16", BFloat16Type::get(context))
+      .Case("int8", IntegerType::get(context, 8))
       .Default(Type());
 }
 
@@ -51,7 +52,7 @@ struct SetKVLayoutPass : llmc::impl::SetKVLayoutPassBase<SetKVLayoutPass> {
       element = elementFor(getOperation()).str();
     Type stored = elementNamed(&getContext(), element);
     if (!stored) {
-      getOperation().emitError() << "unknown KV element '" << element << "', expected auto, f32 or bf16";
+      getOperation().emitError() << "unknown KV element '" << element << "', expected auto, f32, bf16 or int8";
       return signalPassFailure();
     }
     for (auto cache : getOperation().getOps<CacheOp>()) {

@@ -182,11 +182,13 @@ private:
 
   void overChunks(Span span, const State &state) {
     k.loop(span.begin, span.end, 1, {}, [&](Value chunk, ValueRange) {
-      Value start = k.mul(chunk, kKeys);
+      Value start = k.mul(chunk, kKeys), head = kvHead(group);
+      keyScales = scalesOfCodes(tile::KVPart::KeyScale, sequence, chunk, head);
+      valueScales = scalesOfCodes(tile::KVPart::ValueScale, sequence, chunk, head);
       scores(keysOf(chunk));
       softmaxes(start);
       each(paddedCount, [&](Value first) { mergeSums(state, first); }, kMergeTile);
-      outputs(k.chunk(tile::KVPart::Value, cache, sequence, chunk, kvHead(group)), state, start);
+      outputs(k.chunk(tile::KVPart::Value, cache, sequence, chunk, head), state, start);
       return SmallVector<Value>();
     });
   }
@@ -212,7 +214,7 @@ private:
     each(paddedCount, [&](Value first) {
       SmallVector<Value> rows = rowsOf(queries, first, kv.getKey());
       for (auto [i, tile] : llvm::enumerate(k.dot(rows, k.matrix(keys), zeros)))
-        k.store(tile, weights, {k.add(first, k.index(int64_t(i))), k.index(0)});
+        k.store(scaled(tile, keyScales), weights, {k.add(first, k.index(int64_t(i))), k.index(0)});
     }, kTogether);
   }
 
@@ -239,7 +241,7 @@ private:
   /// Scores become weights.
   void softmax(Value query, Value mask) {
     ChunkWeights own = weightsOf(k.load(weights, {query, k.index(0)}, kKeys), mask);
-    k.store(own.weights, weights, {query, k.index(0)});
+    k.store(scaled(own.weights, valueScales), weights, {query, k.index(0)});
     k.store(own.maximum, chunkMaximum, {query});
     k.store(own.sum, chunkSum, {query});
   }
@@ -274,6 +276,7 @@ private:
   int64_t rowTile = 1;
   Value firstRow, group, target, sequence, position;
   Value queryCount, lastQuery, paddedCount;
+  Value keyScales, valueScales; ///< of the chunk, where it holds codes
   Value queries, weights, chunkMaximum, chunkSum, firstScale, secondScale, columns; ///< scratch
 };
 

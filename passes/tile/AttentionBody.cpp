@@ -80,6 +80,12 @@ Value AttentionBody::valuesSeen(Value last) {
   return arith::SelectOp::create(k.body, k.loc, passed, k.index(0), count);
 }
 
+Value AttentionBody::scalesOfCodes(tile::KVPart part, Value sequence, Value chunk, Value head) {
+  if (!kv.hasCodes())
+    return {};
+  return k.load(k.chunk(part, cache, sequence, chunk, head), k.index(0), kKeys);
+}
+
 ChunkWeights AttentionBody::weightsOf(Value scores, Value mask) {
   Value seen = scores;
   if (mask)

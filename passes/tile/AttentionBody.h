@@ -28,6 +28,13 @@ public:
   mlir::Value maskOf(mlir::Value last);
   /// How many values of a chunk such a row reads: 0 where it sees none.
   mlir::Value valuesSeen(mlir::Value last);
+  /// The scales of a chunk's keys or values; null where these are no codes. Those of tokens beyond a
+  /// row's own may be junk, even NaN: what they touch must be masked or not read afterwards.
+  mlir::Value scalesOfCodes(tile::KVPart part, mlir::Value sequence, mlir::Value chunk,
+                            mlir::Value head);
+  mlir::Value scaled(mlir::Value tile, mlir::Value scales) {
+    return scales ? k.mulf(tile, scales) : tile;
+  }
   /// `mask` null: the row sees all keys of the chunk.
   ChunkWeights weightsOf(mlir::Value scores, mlir::Value mask);
   Partial empty() { return AttentionParts::empty(kv.getValue()); }

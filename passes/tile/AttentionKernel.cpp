@@ -104,9 +104,11 @@ private:
     Value last = k.sub(position, k.mul(chunk, kKeys)), mask = maskOf(last);
     SmallVector<ChunkWeights> chunkWeights;
     SmallVector<Value> weights;
+    Value keyScales = scalesOfCodes(tile::KVPart::KeyScale, sequence, chunk, ownKVHead),
+          valueScales = scalesOfCodes(tile::KVPart::ValueScale, sequence, chunk, ownKVHead);
     for (Value scores : scoresOf(chunk)) {
-      chunkWeights.push_back(weightsOf(scores, mask));
-      weights.push_back(chunkWeights.back().weights);
+      chunkWeights.push_back(weightsOf(scaled(scores, keyScales), mask));
+      weights.push_back(scaled(chunkWeights.back().weights, valueScales));
     }
     Value values = k.matrix(k.chunk(tile::KVPart::Value, cache, sequence, chunk, ownKVHead));
     SmallVector<Value> zeros(queries.size(), k.filled(kv.getValue(), 0));

@@ -2,6 +2,7 @@
 //
 // A kernel under construction: parameters and shorthand.
 #include "passes/tile/KernelBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -130,14 +131,21 @@ Value KernelBuilder::broadcast(Value element, int64_t width) {
                                    element);
 }
 
-/// Kept in 16 bits, computed in 32.
-static bool isHalf(Type element) { return element.isBF16() || element.isF16(); }
+/// Kept in 16 bits or as codes, computed in 32.
+static Value extended(OpBuilder &body, Location loc, Type type, Value stored) {
+  Type element = getElementTypeOrSelf(stored.getType());
+  if (element.isBF16() || element.isF16())
+    return arith::ExtFOp::create(body, loc, type, stored);
+  if (element.isInteger(8))
+    return arith::SIToFPOp::create(body, loc, type, stored);
+  return stored;
+}
 
 Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
   Value stored = tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view,
                                       indices, valid);
-  return isHalf(element) ? arith::ExtFOp::create(body, loc, tileType(width), stored) : stored;
+  return extended(body, loc, tileType(width), stored);
 }
 
 Value KernelBuilder::reinterpret(Value view, Type element) {
@@ -155,7 +163,7 @@ Value KernelBuilder::scratch(ArrayRef<int64_t> shape, Type element) {
 Value KernelBuilder::loadScalar(Value view, ValueRange indices) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
   Value stored = tile::LoadOp::create(body, loc, element, view, indices, Value());
-  return isHalf(element) ? arith::ExtFOp::create(body, loc, body.getF32Type(), stored) : stored;
+  return extended(body, loc, body.getF32Type(), stored);
 }
 
 void KernelBuilder::store(Value value, Value view, ValueRange indices, Value valid) {
@@ -168,6 +176,11 @@ void KernelBuilder::store(Value value, Value view, ValueRange indices, Value val
 Value KernelBuilder::chunk(tile::KVPart part, Value cache, Value sequence, Value chunk, Value head,
                            LineOf line) {
   auto kv = cast<tile::KVType>(cache.getType());
+  auto chunkAs = [&](tile::ViewType view) {
+    return tile::KVChunkOp::create(body, loc, view, part, cache, step(), sequence, chunk, head);
+  };
+  if (part == tile::KVPart::KeyScale || part == tile::KVPart::ValueScale)
+    return chunkAs(tile::ViewType::get(body.getContext(), {tile::KVType::kChunk}, body.getF32Type()));
   int64_t width = kv.getWidth(part == tile::KVPart::Key);
   auto [token, element] = kv.getStrides(part);
   SmallVector<int64_t> shape{tile::KVType::kChunk, width}, strides{token, element};
@@ -175,8 +188,7 @@ Value KernelBuilder::chunk(tile::KVPart part, Value cache, Value sequence, Value
     std::swap(shape[0], shape[1]);
     std::swap(strides[0], strides[1]);
   }
-  auto view = tile::ViewType::get(body.getContext(), shape, kv.getElement(), strides);
-  return tile::KVChunkOp::create(body, loc, view, part, cache, step(), sequence, chunk, head);
+  return chunkAs(tile::ViewType::get(body.getContext(), shape, kv.getElement(), strides));
 }
 
 Value KernelBuilder::matrix(Value view) {

@@ -82,7 +82,7 @@ public:
   }
   mlir::Value filled(int64_t width, double value);
   mlir::Value broadcast(mlir::Value element, int64_t width);
-  /// A tile of a view; `valid` null: all of it is there. Stored as bf16 or f16, it comes back as
+  /// A tile of a view; `valid` null: all of it is there. Stored as bf16, f16 or i8, it comes back as
   /// f32.
   mlir::Value load(mlir::Value view, mlir::ValueRange indices, int64_t width,
                    mlir::Value valid = {});
@@ -94,6 +94,7 @@ public:
   /// Tiles of f32 are rounded where the view is of bf16.
   void store(mlir::Value value, mlir::Value view, mlir::ValueRange indices, mlir::Value valid = {});
   /// One head's keys or values of one chunk of a cache: a line for each token, or for each element.
+  /// Of scales, a number for each token.
   enum class LineOf { Token, Element };
   mlir::Value chunk(tile::KVPart part, mlir::Value cache, mlir::Value sequence, mlir::Value chunk,
                     mlir::Value head, LineOf line = LineOf::Token);

@@ -70,16 +70,31 @@ void emitRows(KernelBuilder &k, Value value, Value row) {
   });
 }
 
+/// A head as codes. The scale that they share is stored.
+HeadTiles asCodes(KernelBuilder &k, HeadTiles tiles, Value scales, Value place) {
+  Value low = sizesOf(k, tiles.low), high = sizesOf(k, tiles.high);
+  CodeScale rounding = codeScale(k, arith::MaxSIOp::create(k.body, k.loc, low, high));
+  k.store(rounding.scale, scales, place);
+  low = codesOf(k, tiles.low, rounding);
+  high = codesOf(k, tiles.high, rounding);
+  return {asBytes(k, low), asBytes(k, high)};
+}
+
 void emitAppend(KernelBuilder &k, KVAppendOp append, Value row) {
   Value cache = k.cache(append.getCacheAttr(), append.getResult().getType());
   auto kv = cast<tile::KVType>(cache.getType());
   Value sequence = k.read(tile::Field::RowSequence, row), slot = k.read(tile::Field::Slots, row);
   Value chunk = k.div(slot, tile::KVType::kChunk), place = k.rem(slot, tile::KVType::kChunk);
   for (auto part : {tile::KVPart::Key, tile::KVPart::Value}) {
-    Value source = part == tile::KVPart::Key ? append.getKey() : append.getValue();
-    int64_t width = kv.getWidth(part == tile::KVPart::Key);
+    bool isKey = part == tile::KVPart::Key;
+    Value source = isKey ? append.getKey() : append.getValue();
+    int64_t width = kv.getWidth(isKey);
     k.loop(k.index(0), k.index(kv.getHeads()), 1, {}, [&](Value head, ValueRange) {
       HeadTiles tiles = HeadBody(k).tilesOf(source, row, head, width);
+      if (kv.hasCodes()) {
+        auto scales = isKey ? tile::KVPart::KeyScale : tile::KVPart::ValueScale;
+        tiles = asCodes(k, tiles, k.chunk(scales, cache, sequence, chunk, head), place);
+      }
       storeHalves(k, tiles, k.chunk(part, cache, sequence, chunk, head), place, k.index(0), width);
       return SmallVector<Value>();
     });

@@ -162,7 +162,7 @@ std::vector<OpCase> opTable() {
       table.push_back(makeCase(group, shape));
   // One chunk of keys, and two. Blocks of rows need scratch, which PTX lacks.
   for (int64_t rows : {5, 70})
-    for (std::string kv : {"f32", "bf16"})
+    for (std::string kv : {"f32", "bf16", "int8"})
       for (int tile : {1, 4}) {
         Group attention = {"attention_" + number(rows) + "_" + kv + (tile > 1 ? "_blocks" : ""),
                            kAttention};

@@ -4,6 +4,7 @@
 // RUN: llmc-opt %s --llmc-set-kv-layout="layout=token_major" --llmc-set-kv-layout="layout=token_major" | FileCheck %s
 // RUN: llmc-opt %s --llmc-set-kv-layout="layout=token_major" --llmc-set-kv-layout="layout=head_major" | FileCheck %s --check-prefix=BACK
 // RUN: llmc-opt %s --llmc-set-kv-layout="element=bf16" | FileCheck %s --check-prefix=BF16
+// RUN: llmc-opt %s --llmc-set-kv-layout="element=int8" | FileCheck %s --check-prefix=INT8
 // RUN: not llmc-opt %s --llmc-set-kv-layout="element=f16" 2>&1 | FileCheck %s --check-prefix=ELEMENT
 // RUN: not llmc-opt %s --llmc-set-kv-layout="layout=diagonal" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
@@ -15,7 +16,11 @@
 // BF16: llm.cache @layers.0.kv : {{.*}}element = bf16, layout = head_major
 // BF16: llm.kv_append {{.*}}element = bf16
 // BF16: llm.kv_view {{.*}}element = bf16
-// ELEMENT: error: unknown KV element 'f16', expected auto, f32 or bf16
+// INT8-NOT: element = f32
+// INT8: llm.cache @layers.0.kv : {{.*}}element = i8, layout = head_major
+// INT8: llm.kv_append {{.*}}element = i8
+// INT8: llm.kv_view {{.*}}element = i8
+// ELEMENT: error: unknown KV element 'f16', expected auto, f32, bf16 or int8
 // UNKNOWN: error: unknown KV layout 'diagonal', expected head_major or token_major
 
 // CHECK: llm.cache @layers.0.kv : {{.*}}layout = token_major
