@@ -63,7 +63,10 @@ INSTANTIATE_TEST_SUITE_P(Goldens, CleanModel,
                                          CleanCase{"llama-all-biases", "token_major", "cost", 1},
                                          CleanCase{"llama-deep", "head_major", "cost", 8, "bf16"},
                                          CleanCase{"qwen3-three-heads", "token_major", "always", 8,
-                                                   "bf16"}),
+                                                   "bf16"},
+                                         CleanCase{"llama-deep", "head_major", "cost", 8, "int8"},
+                                         CleanCase{"qwen3-three-heads", "token_major", "always", 8,
+                                                   "int8"}),
                          [](const auto &info) { return "n" + std::to_string(info.index); });
 
 //===--- Planted faults ---===//
@@ -149,6 +152,20 @@ const Fault kFaults[] = {
                  "%$1 = arith.truncf %m$1 : tensor<$3xf32> to tensor<$3xbf16>");
      },
      "bf16"},
+    {"int8_rounding_of_values", "qwen3-layer-types", 3, "verify", "append", "llm.kv_append",
+     [](KernelText &k) { k.replace("math\\.roundeven", "math.floor"); }, "int8"},
+    {"int8_scale", "llama-deep", 4, "prefill", "append", "llm.kv_append",
+     [](KernelText &k) { k.replace("constant 1\\.270000e\\+02 : f32", "constant 1.275e+02 : f32"); },
+     "int8"},
+    {"int8_stale_scales_of_keys", "llama-deep", 4, "decode", "attention", "llm.attention",
+     [](KernelText &k) { k.replace("(kv_chunk key_scale .*, .*\\[%[0-9]+, )%\\w+(, .*)", "$1%c0$2"); },
+     "int8"},
+    {"int8_position", "llama-all-biases", 3, "prefill", "append", "llm.rope",
+     [](KernelText &k) {
+       k.replace("(%[0-9]+) = tile\\.step_read positions (.*)",
+                 "%p = tile.step_read positions $2\n$1 = arith.addi %p, %c1 : index");
+     },
+     "int8"},
 };
 
 class PlantedFault : public testing::TestWithParam<Fault> {};

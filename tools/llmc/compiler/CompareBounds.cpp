@@ -34,15 +34,18 @@ int64_t termsOf(Operation *op, FlatSymbolRefAttr weight) {
 
 } // namespace
 
-reference::Tensor undecidedSteps(const reference::Tensor &row, double fromMiddle) {
-  constexpr int64_t group = llm::GroupType::kGroup;
+static double largestOf(const float *values, int64_t count) {
+  double largest = 0;
+  for (int64_t i = 0; i < count; ++i)
+    largest = std::max(largest, std::fabs(double(values[i])));
+  return largest;
+}
+
+reference::Tensor undecidedSteps(const reference::Tensor &row, double fromMiddle, int64_t group) {
   reference::Tensor steps(row.lines, row.width);
-  for (size_t first = 0; first < row.values.size(); first += group) {
-    double largest = 0;
-    for (size_t i = first; i < first + group; ++i)
-      largest = std::max(largest, std::fabs(double(row.values[i])));
-    double scale = largest / 127;
-    for (size_t i = first; i < first + group && scale > 0; ++i) {
+  for (size_t first = 0; first < row.values.size(); first += size_t(group)) {
+    double scale = largestOf(row.values.data() + first, group) / 127;
+    for (size_t i = first; i < first + size_t(group) && scale > 0; ++i) {
       double code = row.values[i] / scale, toMiddle = std::fabs(code - std::floor(code) - 0.5);
       steps.values[i] = toMiddle < fromMiddle ? float(scale) : 0;
     }
@@ -155,6 +158,37 @@ reference::Tensor unrounded(reference::Tensor found, const reference::Tensor &ex
       if (rounded(should[c] - slack) <= is[c] && is[c] <= rounded(should[c] + slack))
         is[c] = should[c];
     }
+  }
+  return found;
+}
+
+/// Elements of a head become the expected ones where codes of something within the bound of these
+/// are what was found.
+static void undoCodes(float *is, const float *should, int64_t width, double bound, double scale) {
+  double largest = largestOf(should, width), step = largest / 127;
+  // Of the scale, its inverse and the product, and what the number behind the scale may be off.
+  double relative = 8 * kUnit + (largest > 0 ? bound * (1 + scale / largest) : 0);
+  for (int64_t c = 0; c < width; ++c) {
+    if (step < std::numeric_limits<float>::min()) {
+      is[c] = is[c] == 0 ? should[c] : is[c];
+      continue;
+    }
+    double code = should[c] / step;
+    double slack = bound * (std::fabs(code) + scale / step) + std::fabs(code) * relative;
+    double least = std::nearbyint(code - slack) * step, most = std::nearbyint(code + slack) * step;
+    if (least - std::fabs(least) * relative <= is[c] && is[c] <= most + std::fabs(most) * relative)
+      is[c] = should[c];
+  }
+}
+
+reference::Tensor withoutCodes(reference::Tensor found, const reference::Tensor &expected,
+                               Columns columns, int64_t width, double bound) {
+  for (int64_t r = 0; r < expected.lines; ++r) {
+    float *is = found.line(r) + columns.first;
+    const float *should = expected.line(r) + columns.first;
+    double scale = rootMeanSquare(should, columns.width);
+    for (int64_t head = 0; head < columns.width; head += width)
+      undoCodes(is + head, should + head, width, bound, scale);
   }
   return found;
 }

@@ -33,9 +33,15 @@ WorstElement compareTensors(const reference::Tensor &found, const reference::Ten
 reference::Tensor unrounded(reference::Tensor found, const reference::Tensor &expected,
                             Columns columns, double bound);
 
+/// The same of what was rounded to codes of 8 bits, heads of `width` with a scale each.
+reference::Tensor withoutCodes(reference::Tensor found, const reference::Tensor &expected,
+                               Columns columns, int64_t width, double bound);
+
 /// A step of the codes for each value of a row that lies so near the middle of two codes (in steps)
-/// that less than the last place of what comes before decides; 0 for the others.
-reference::Tensor undecidedSteps(const reference::Tensor &row, double fromMiddle);
+/// that less than the last place of what comes before decides; 0 for the others. `group` values
+/// share a scale.
+reference::Tensor undecidedSteps(const reference::Tensor &row, double fromMiddle,
+                                 int64_t group = llm::GroupType::kGroup);
 
 /// What rounding may do to each element of `value`, which `region` yields, by the partial sums of
 /// its dot products. They can be far larger than the result: real models have a few massive

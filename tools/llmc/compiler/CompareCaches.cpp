@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Addresses inside a chunk: keys first, values after them. Token-major: each [token][head][width].
-// Head-major: values [head][token][width], keys [head][width][token].
+// Head-major: values [head][token][width], keys [head][width][token]. Scales of codes: [head][token],
+// behind those.
 #include "tools/llmc/compiler/CompareCaches.h"
 #include "dialects/model/Quantize.h"
 #include <algorithm>
@@ -12,20 +13,32 @@ namespace {
 
 constexpr int64_t kChunk = LLMC_KV_CHUNK_TOKENS;
 
+uint64_t elementBytes(const llmc_cache &cache) {
+  return cache.element == LLMC_I8 ? 1 : cache.element == LLMC_BF16 ? 2 : 4;
+}
+
 /// The finest that caches are written in.
-constexpr uint64_t kLeastBytes = 2;
+uint64_t leastBytes(const llmc_artifact &artifact) {
+  uint64_t least = sizeof(float);
+  for (uint32_t c = 0; c < artifact.n_caches; ++c)
+    least = std::min(least, elementBytes(artifact.caches[c]));
+  return least;
+}
 
-uint64_t elementBytes(const llmc_cache &cache) { return cache.element == LLMC_BF16 ? 2 : 4; }
-
-float readElement(const llmc_cache &cache, const char *from) {
-  if (cache.element == LLMC_BF16) {
-    uint16_t bits;
-    std::memcpy(&bits, from, sizeof bits);
-    return model::fromBFloat16(bits);
-  }
+float readFloat(const char *from) {
   float value;
   std::memcpy(&value, from, sizeof value);
   return value;
+}
+
+float readElement(const llmc_cache &cache, const char *from) {
+  if (cache.element == LLMC_I8)
+    return static_cast<signed char>(*from);
+  if (cache.element == LLMC_F32)
+    return readFloat(from);
+  uint16_t bits;
+  std::memcpy(&bits, from, sizeof bits);
+  return model::fromBFloat16(bits);
 }
 
 /// Where one element of a part lies, counted in elements.
@@ -36,9 +49,21 @@ int64_t placeIn(const llmc_cache &cache, bool isKey, int64_t head, int64_t token
   return head * kChunk * width + (isKey ? i * kChunk + token : token * width + i);
 }
 
-/// Head and token of the element at `place` of a part.
-std::pair<int64_t, int64_t> headAndToken(const llmc_cache &cache, bool isKey, int64_t place) {
+/// Bytes of a part before its scales.
+int64_t elementsBytes(const llmc_cache &cache, bool isKey) {
   int64_t width = isKey ? cache.key_width : cache.value_width;
+  return cache.kv_heads * width * kChunk * int64_t(elementBytes(cache));
+}
+
+/// Head and token of what lies `within` bytes into a part.
+std::pair<int64_t, int64_t> headAndToken(const llmc_cache &cache, bool isKey, int64_t within) {
+  int64_t scales = elementsBytes(cache, isKey);
+  if (within >= scales) {
+    int64_t scale = (within - scales) / int64_t(sizeof(float));
+    return {scale / kChunk, scale % kChunk};
+  }
+  int64_t width = isKey ? cache.key_width : cache.value_width,
+          place = within / int64_t(elementBytes(cache));
   if (cache.token_major)
     return {place / width % cache.kv_heads, place / width / cache.kv_heads};
   return {place / width / kChunk, isKey ? place % kChunk : place / width % kChunk};
@@ -47,10 +72,16 @@ std::pair<int64_t, int64_t> headAndToken(const llmc_cache &cache, bool isKey, in
 void readPart(const llmc_cache &cache, const char *part, bool isKey, int64_t token,
               std::vector<float> &row) {
   int64_t width = isKey ? cache.key_width : cache.value_width;
-  for (int64_t head = 0; head < cache.kv_heads; ++head)
-    for (int64_t i = 0; i < width; ++i)
-      row.push_back(readElement(cache, part + uint64_t(placeIn(cache, isKey, head, token, i)) *
-                                                  elementBytes(cache)));
+  const char *scales = part + elementsBytes(cache, isKey);
+  for (int64_t head = 0; head < cache.kv_heads; ++head) {
+    float scale = 1;
+    if (cache.element == LLMC_I8)
+      scale = readFloat(scales + (head * kChunk + token) * int64_t(sizeof(float)));
+    for (int64_t i = 0; i < width; ++i) {
+      auto place = uint64_t(placeIn(cache, isKey, head, token, i));
+      row.push_back(scale * readElement(cache, part + place * elementBytes(cache)));
+    }
+  }
 }
 
 } // namespace
@@ -85,7 +116,7 @@ std::string PagesCopy::placeOf(uint64_t at, uint64_t sequence, uint32_t chunk, u
       continue;
     bool isKey = at < cache.offset + cache.key_bytes;
     uint64_t within = at - cache.offset - (isKey ? 0 : cache.key_bytes);
-    auto [head, token] = headAndToken(cache, isKey, int64_t(within / elementBytes(cache)));
+    auto [head, token] = headAndToken(cache, isKey, int64_t(within));
     int64_t slot = chunk * kChunk + token;
     if (c == own && std::find(slots.begin(), slots.end(), std::pair(sequence, slot)) != slots.end())
       return {};
@@ -99,14 +130,15 @@ std::string PagesCopy::placeOf(uint64_t at, uint64_t sequence, uint32_t chunk, u
 std::optional<std::string>
 PagesCopy::changedElsewhere(uint32_t own,
                             const std::vector<std::pair<uint64_t, int64_t>> &slots) const {
+  const uint64_t least = leastBytes(artifact);
   for (size_t s = 0; s < chunks.size(); ++s)
     for (uint32_t chunk = 0; chunk < chunks[s].size(); ++chunk) {
       const char *before = chunks[s][chunk].data();
       auto now = static_cast<const char *>(inspect::chunkAddress(sequences[s], chunk));
       if (!std::memcmp(before, now, size_t(artifact.chunk_bytes)))
         continue;
-      for (uint64_t at = 0; at < artifact.chunk_bytes; at += kLeastBytes)
-        if (std::memcmp(before + at, now + at, kLeastBytes))
+      for (uint64_t at = 0; at < artifact.chunk_bytes; at += least)
+        if (std::memcmp(before + at, now + at, least))
           if (std::string place = placeOf(at, s, chunk, own, slots); !place.empty())
             return place;
     }

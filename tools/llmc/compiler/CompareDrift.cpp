@@ -41,36 +41,61 @@ void Drift::meet(OpResult result, const Tensor &found) {
   values[result] = std::move(own);
 }
 
-void Drift::takeCodes(llm::QuantizeOp op, Tensor &own, const Tensor &found) {
-  const Tensor steps = undecidedSteps(environment.lookup(op.getInput()), kUndecided);
-  for (size_t i = 0; i < own.values.size(); ++i) {
-    const double apart = std::fabs(double(own.values[i]) - found.values[i]), step = steps.values[i];
-    if (apart > 0.5 * step && apart < 1.5 * step) {
-      own.values[i] = found.values[i];
-      ++divergence.taken;
+/// Takes what lies a neighbouring bf16 number off, and gives how many.
+static uint64_t takeNeighbours(std::vector<float> &mine, const std::vector<float> &theirs) {
+  constexpr double neighbour = 1.0 / 128; // the step between bf16 numbers, at most
+  uint64_t taken = 0;
+  for (size_t i = 0; i < mine.size() && i < theirs.size(); ++i) {
+    const double apart = std::fabs(double(mine[i]) - theirs[i]);
+    if (apart > 0 && apart <= neighbour * std::fabs(double(mine[i]))) {
+      mine[i] = theirs[i];
+      ++taken;
     }
   }
+  return taken;
 }
 
-void Drift::meetRow(const std::string &cache, uint64_t sequence, int64_t slot,
+/// Takes neighbouring codes of undecided values, and gives how many.
+static uint64_t takeNeighbouringCodes(std::vector<float> &mine, const std::vector<float> &theirs,
+                                      const Tensor &undecided) {
+  uint64_t taken = 0;
+  for (size_t i = 0; i < mine.size() && i < theirs.size(); ++i) {
+    const double apart = std::fabs(double(mine[i]) - theirs[i]), step = undecided.values[i];
+    if (apart > 0.5 * step && apart < 1.5 * step) {
+      mine[i] = theirs[i];
+      ++taken;
+    }
+  }
+  return taken;
+}
+
+void Drift::takeCodes(llm::QuantizeOp op, Tensor &own, const Tensor &found) {
+  divergence.taken += takeNeighbouringCodes(
+      own.values, found.values, undecidedSteps(environment.lookup(op.getInput()), kUndecided));
+}
+
+void Drift::meetRow(llm::KVAppendOp append, int64_t line, uint64_t sequence, int64_t slot,
                     const CachedRow &found) {
+  const std::string cache = append.getCache().str();
   const CachedSequence *rows = caches.find(cache, sequence);
   auto entry = rows ? rows->find(slot) : CachedSequence::const_iterator();
   if (!rows || entry == rows->end())
     return;
   CachedRow own = entry->second;
-  auto take = [&](std::vector<float> &mine, const std::vector<float> &theirs) {
-    for (size_t i = 0; i < mine.size() && i < theirs.size(); ++i) {
-      constexpr double neighbour = 1.0 / 128; // the step between bf16 numbers, at most
-      const double apart = std::fabs(double(mine[i]) - theirs[i]);
-      if (apart > 0 && apart <= neighbour * std::fabs(double(mine[i]))) {
-        mine[i] = theirs[i];
-        ++divergence.taken;
-      }
+  llm::KVCacheType type = append.getResult().getType();
+  auto take = [&](std::vector<float> &mine, const std::vector<float> &theirs, Value source,
+                  int64_t width) {
+    if (!type.hasCodes()) {
+      divergence.taken += takeNeighbours(mine, theirs);
+      return;
     }
+    Tensor exact(1, int64_t(mine.size()));
+    std::copy_n(environment.find(source)->second.line(line), exact.width, exact.line(0));
+    divergence.taken +=
+        takeNeighbouringCodes(mine, theirs, undecidedSteps(exact, kUndecided, width));
   };
-  take(own.key, found.key);
-  take(own.value, found.value);
+  take(own.key, found.key, append.getKey(), type.getKey());
+  take(own.value, found.value, append.getValue(), type.getValue());
   caches.write(cache, sequence, slot, std::move(own));
 }
 

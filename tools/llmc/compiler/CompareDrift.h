@@ -25,8 +25,8 @@ public:
   /// What the compiled side has for a result of the region evaluated last. Logits add to the
   /// divergence.
   void meet(mlir::OpResult result, const reference::Tensor &found);
-  /// The same for the rows that it appended to a bf16 cache.
-  void meetRow(const std::string &cache, uint64_t sequence, int64_t slot,
+  /// The same for a row, line `line` of the step, that it appended to a cache that rounds.
+  void meetRow(llm::KVAppendOp append, int64_t line, uint64_t sequence, int64_t slot,
                const reference::CachedRow &found);
   void truncate(uint64_t sequence, int64_t slots) { caches.truncate(sequence, slots); }
 

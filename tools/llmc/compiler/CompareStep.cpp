@@ -17,6 +17,12 @@ namespace {
 
 /// Largest relative error of rounding to bf16.
 constexpr double kBFloat16Unit = 1.0 / (1 << 8);
+/// Of the length of a head that is rounded to codes: few elements are far larger than the rest.
+constexpr double kCodeUnit = 1.0 / (1 << 6);
+
+double roundingOf(const llmc_cache &cache) {
+  return cache.element == LLMC_BF16 ? kBFloat16Unit : cache.element == LLMC_I8 ? kCodeUnit : 0;
+}
 
 /// The reference's step from the descriptor that kernels see.
 Step stepOf(const llmc_step &from, const StepPlan &plan) {
@@ -268,16 +274,20 @@ void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy
     std::copy(row.key.begin(), row.key.end(), keys.line(r));
     std::copy(row.key.begin(), row.key.end(), found.line(r));
     std::copy(row.value.begin(), row.value.end(), found.line(r) + width);
-    if (state.drift && cache.element == LLMC_BF16)
-      state.drift->meetRow(name, handle, step.slots[size_t(r)], row);
+    if (state.drift && cache.element != LLMC_F32)
+      state.drift->meetRow(append, r, handle, step.slots[size_t(r)], row);
     state.caches.write(name, handle, step.slots[size_t(r)], std::move(row));
   }
   Columns keyColumns = {0, width}, valueColumns = {width, found.width - width};
   double valueBound = 0; // copies
-  if (cache.element == LLMC_BF16) {
-    found = unrounded(std::move(found), should, keyColumns, state.bound.value_or(boundOf(region)));
-    found = unrounded(std::move(found), should, valueColumns, state.bound.value_or(valueBound));
-  }
+  auto undo = [&](Columns columns, int64_t width, double bound) {
+    if (cache.element == LLMC_BF16)
+      found = unrounded(std::move(found), should, columns, state.bound.value_or(bound));
+    else if (cache.element == LLMC_I8)
+      found = withoutCodes(std::move(found), should, columns, width, state.bound.value_or(bound));
+  };
+  undo(keyColumns, cache.key_width, boundOf(region));
+  undo(valueColumns, cache.value_width, valueBound);
   bool keysRight =
       judge(number, "keys of " + name, found, should, keyColumns, boundOf(region));
   bool valuesRight =
@@ -294,8 +304,7 @@ void StepComparer::judgeAppend(uint32_t number, OpResult result, const PagesCopy
   difference.why = elsewhere ? "as if it wrote to other slots" : "";
   if (!keysRight && valuesRight && !elsewhere)
     blame(state.interpreter,
-          {region, append.getKey(), keys, expected, values, step,
-           cache.element == LLMC_BF16 ? kBFloat16Unit : 0},
+          {region, append.getKey(), keys, expected, values, step, roundingOf(cache)},
           difference);
 }
 

@@ -223,8 +223,8 @@ Status checkPipeline(const PipelineOptions &options) {
     return levels.takeError();
   if (!llm::symbolizeKVLayout(options.kvLayout))
     return errorAt("--kv-layout", "", "found '" + escaped(options.kvLayout) + "', expected head_major or token_major");
-  if (!llvm::is_contained({"auto", "f32", "bf16"}, options.kv))
-    return errorAt("--kv", "", "found '" + escaped(options.kv) + "', expected auto, f32 or bf16");
+  if (!llvm::is_contained({"auto", "f32", "bf16", "int8"}, options.kv))
+    return errorAt("--kv", "", "found '" + escaped(options.kv) + "', expected auto, f32, bf16 or int8");
   if (options.fuseNorm != "cost" && options.fuseNorm != "always" && options.fuseNorm != "never")
     return errorAt("--fuse-norm", "", "found '" + escaped(options.fuseNorm) + "', expected cost, always or never");
   if (!llvm::is_contained({"keep", "f32", "bf16", "int8", "int4"}, options.quant))

@@ -120,7 +120,7 @@ void llmc::addCompileCommand(CLI::App &app, int &status) {
   command->add_option("--schedule", request->pipeline.schedule, "force fields: [graph:][kind or region:]field=value,... (linear:row_tile=4)");
   command->add_option("--quant", request->pipeline.quant, "weights: keep (as stored), f32, bf16, int8 or int4 (groups of 32)")
       ->capture_default_str();
-  command->add_option("--kv", request->pipeline.kv, "keys and values: f32, bf16, auto (f32 if all weights are, else bf16)")->capture_default_str();
+  command->add_option("--kv", request->pipeline.kv, "keys and values: f32, bf16, int8, auto (f32 if all weights are, else bf16)")->capture_default_str();
   command->add_option("--kv-layout", request->pipeline.kvLayout, "head_major or token_major")->capture_default_str();
   command->add_option("--fuse-norm", request->pipeline.fuseNorm, "norms into linears: cost (where it pays), always or never")->capture_default_str();
   command->add_option("--load-pass-plugin", *plugins, "FILE[@STAGE]: run its passes at the end of STAGE (default graph)");

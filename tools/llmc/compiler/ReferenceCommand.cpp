@@ -120,7 +120,7 @@ void llmc::addReferenceCommand(CLI::App &app, int &status) {
       ->type_name("F");
   command->add_option("--kv", request->kv, "with --rounded: as of llmc compile")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "f32", "bf16"}).description(""))
+      ->check(CLI::IsMember({"auto", "f32", "bf16", "int8"}).description(""))
       ->type_name("F");
   addPromptOptions(*command, request->prompt);
   command->add_option("--max-new-tokens", request->maxNewTokens, "most tokens to append")

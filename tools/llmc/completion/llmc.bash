@@ -20,7 +20,7 @@ _llmc() {
   case $previous in
   --target) mapfile -t COMPREPLY < <(compgen -W "cpu:native cpu:x86-64-v3 cpu:x86-64-v4 cpu:x86-64-v4+vnni+bf16" -- "$current") ;;
   --quant) mapfile -t COMPREPLY < <(compgen -W "keep f32 bf16 int8 int4" -- "$current") ;;
-  --kv) mapfile -t COMPREPLY < <(compgen -W "f32 bf16" -- "$current") ;;
+  --kv) mapfile -t COMPREPLY < <(compgen -W "f32 bf16 int8" -- "$current") ;;
   --emit) mapfile -t COMPREPLY < <(compgen -W "import graph schedule tile memory kernel llvm-ir asm so" -- "$current") ;;
   --from) mapfile -t COMPREPLY < <(compgen -W "import graph schedule tile memory" -- "$current") ;;
   *)

@@ -12,7 +12,7 @@ _llmc() {
   case ${words[CURRENT-1]} in
   --target) compadd -- cpu:native cpu:x86-64-v3 cpu:x86-64-v4 cpu:x86-64-v4+vnni+bf16; return ;;
   --quant) compadd -- keep f32 bf16 int8 int4; return ;;
-  --kv) compadd -- f32 bf16; return ;;
+  --kv) compadd -- f32 bf16 int8; return ;;
   --emit) compadd -- import graph schedule tile memory kernel llvm-ir asm so; return ;;
   --from) compadd -- import graph schedule tile memory; return ;;
   esac
