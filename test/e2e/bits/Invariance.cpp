@@ -106,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(models, Invariance,
                                          Case{"wide", 210, "bf16"},
                                          Case{"mistral-window-70", 200, "bf16", "cpu:x86-64-v3"},
                                          Case{"llama-three-heads-65", 150, "bf16", "cpu:x86-64-v4"},
+                                         Case{"wide", 210, "int8"},
+                                         Case{"mistral-window-70", 200, "int8", "cpu:x86-64-v3"},
                                          Case{"qwen3-bias", 130, "auto", "cpu:x86-64-v4"}),
                          [](const testing::TestParamInfo<Case> &info) {
                            std::string name = info.param.name;

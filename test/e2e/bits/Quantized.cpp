@@ -33,9 +33,10 @@ std::vector<std::string> levelsHere() {
 struct Model {
   const char *name, *quant, *gguf;
   size_t level; ///< on which schedules are tried, of those that are here
+  const char *kv = "auto";
 };
 constexpr Model kModels[] = {{"int8", "int8", "", 0},
-                             {"int4", "int4", "", 2},
+                             {"int4", "int4", "", 2, "int8"},
                              {"mixed", "keep", "llama-q4_1-q8_0", 1},
                              {"bf16", "bf16", "", 2}};
 
@@ -48,6 +49,7 @@ protected:
     stem = std::string(LLMC_TEST_MODELS) + "/quantised-" + GetParam().name + "-" +
            std::to_string(getpid());
     request.quant = GetParam().quant;
+    request.kv = GetParam().kv;
     request.output = stem + ".so";
     request.input = *GetParam().gguf ? ggufFile(GetParam().gguf) : stem + ".json";
     if (*GetParam().gguf)

@@ -126,15 +126,24 @@ TEST_F(Variants, cacheInBF16) {
   expectEqual(toy(), 140, variants, "bf16");
 }
 
+TEST_F(Variants, cacheInInt8) {
+  std::vector<Variant> variants = combinations(7, 3);
+  variants.push_back({"attention:row_tile=8", "token_major", "never"});
+  variants.push_back({"attention:row_tile=1", "head_major", "always"});
+  expectEqual(toy(), 140, variants, "int8");
+}
+
 // Rounded keys and values are other numbers: had they the bits of f32, nothing had been rounded.
-TEST_F(Variants, cacheInBF16IsNoticed) {
+TEST_F(Variants, roundedCachesAreNoticed) {
   std::string error;
   ASSERT_NO_FATAL_FAILURE(compile(toy(), {}, path + ".so"));
   Canonical expected = canonical(path + ".so", 140, 5, error);
   ASSERT_EQ(error, "");
   expected.path = path + "-other.so";
-  ASSERT_NO_FATAL_FAILURE(compile(toy(), {"", "head_major", "cost", "bf16"}, expected.path));
-  EXPECT_NE(throughAllGraphs(expected, {2}), "");
+  for (const char *kv : {"bf16", "int8"}) {
+    ASSERT_NO_FATAL_FAILURE(compile(toy(), {"", "head_major", "cost", kv}, expected.path));
+    EXPECT_NE(throughAllGraphs(expected, {2}), "") << kv;
+  }
 }
 
 // What the rows above could not tell apart, they could not test: another reduction tree shows.

@@ -111,6 +111,13 @@ class Checks:
         expect(kl <= 0.005 and same >= 95,
                f"Q4_1 with int8 activations against f32: mean KL {kl:.4f} (bound 0.005), top-1 {same:.1f} % (95)")
 
+    def codes(self, exact):
+        """With weights that are not rounded: what int8 activations do by themselves would hide what the cache does."""
+        codes = self.compile("f32-kv8", "--quant", "f32", "--kv", "int8")
+        out = run(self.llmc, "eval", codes, "--text", self.text, "--against", exact)
+        kl, same = number(out, "mean KL"), number(out, "top-1 agreement")
+        expect(kl <= 0.002, f"int8 keys and values against f32: mean KL {kl:.5f} (bound 0.002), top-1 {same:.1f} %")
+
     def correctness(self, kept):
         ids = self.ids[: self.compared_tokens]
         out = run(self.llmc, "compare", kept, self.gguf, "--prompt-ids", joined(ids), "--end-to-end").decode()
@@ -143,6 +150,7 @@ def main():
     checks.greedy(exact)
     checks.positions(exact)
     checks.quality(kept, exact)
+    checks.codes(exact)
     checks.correctness(kept)
     checks.speculation(kept)
 
