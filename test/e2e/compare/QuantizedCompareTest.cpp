@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Goldens, CleanQuantized,
                                          CleanCase{{"llama-f32", "int4"}, "always"},
                                          CleanCase{{"llama-q4_1-q8_0", "keep"}, "cost", "bf16"},
                                          CleanCase{{"qwen3-q4_0", "keep"}, "never", "f32"},
-                                         CleanCase{{"qwen2-q8_0", "int4"}}),
+                                         CleanCase{{"qwen2-q8_0", "int4"}, "cost", "int8"}),
                          [](const auto &info) { return "n" + std::to_string(info.index); });
 
 //===--- Planted faults ---===//
