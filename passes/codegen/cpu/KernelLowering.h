@@ -66,6 +66,7 @@ private:
 
   // LowerDot4.cpp.
   void lowerDot4(tile::Dot4Op op);
+  void holdInPlace(Dot4Chain &chain);
   mlir::Value dot4(mlir::Value weights, mlir::Value bytes, mlir::Value sum);
   mlir::Value productPairs(mlir::Value weights, mlir::Value bytes);
   mlir::Value dot4ByHalves(mlir::Value weights, mlir::Value bytes, mlir::Value sum);

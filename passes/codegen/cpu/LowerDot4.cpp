@@ -70,6 +70,8 @@ void KernelLowering::lowerDot4(Dot4Op op) {
         pair = Value();
       }
     }
+  if (rows > 1)
+    holdInPlace(chain);
   chain.held = widen ? 0 : chain.held;
   if (next) {
     openChains[next] = std::move(chain);
@@ -77,6 +79,25 @@ void KernelLowering::lowerDot4(Dot4Op op) {
   }
   for (auto [row, result] : llvm::enumerate(op.getResults()))
     values.map(result, join(chain.sums[row]));
+}
+
+/// Where registers are few, LLVM would rather finish one row after the other and keep, or spill, all weights of a group. What is
+/// in flight of each row passes through code that says nothing and stays where it is.
+void KernelLowering::holdInPlace(Dot4Chain &chain) {
+  if (level.vectorBytes != 32)
+    return;
+  auto hold = [&](Value &value) {
+    if (value)
+      value = LLVM::InlineAsmOp::create(builder, loc, TypeRange{value.getType()}, ValueRange{value}, /*asm_string=*/"", "=x,0",
+                                        /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                        LLVM::AsmDialectAttr(), ArrayAttr())
+                  .getRes();
+  };
+  for (size_t row = 0; row < chain.sums.size(); ++row)
+    for (size_t piece = 0; piece < chain.sums[row].size(); ++piece) {
+      bool inPairs = piece < chain.pairs[row].size() && chain.pairs[row][piece];
+      hold(inPairs ? chain.pairs[row][piece] : chain.sums[row][piece]);
+    }
 }
 
 /// Vectors of one register, or what is left of a tile.
