@@ -149,6 +149,7 @@ LogicalResult tiles::buildAttention(KernelBuilder &k) {
   for (Operation &op : k.region.getBody().front().without_terminator())
     if (!isa<KVViewOp, AttentionOp, SplitOp>(op))
       return op.emitError() << "no attention kernel holds '" << op.getName() << "'";
-  return k.schedule.getRowTile() > 1 ? buildAttentionOfBlocks(k, attention)
-                                     : SingleRows(k, attention).build();
+  // Parts leave where rows are one a sequence: a block of up to `row_tile` rows has one.
+  return k.schedule.getRowTile() > 1 && !attention.leavesParts() ? buildAttentionOfBlocks(k, attention)
+                                                                 : SingleRows(k, attention).build();
 }

@@ -137,8 +137,8 @@ void Evaluator::attendInParts(llm::AttentionOp op, const float *query, const Vis
       HeadAttention head = attendHead(query + h * seen.keyWidth, seen, h / sharing, op.getScale().convertToFloat(), from, to);
       const int64_t index = part * at.heads + h;
       std::copy(head.values.begin(), head.values.end(), result + index * at.value);
-      result[at.maxima() + index] = float(head.maximum);
-      result[at.sums() + index] = float(head.sum);
+      result[at.maxima() + index] = head.maximum;
+      result[at.sums() + index] = head.sum;
     }
   }
 }

@@ -134,13 +134,17 @@ HeadAttention attendHead(const float *query, const VisibleKeys &seen, int64_t kv
   std::vector<double> weights;
   for (size_t j = from; j < to; ++j)
     weights.push_back(double(scale) * dot(query, seen.keys[j] + kvHead * seen.keyWidth, seen.keyWidth));
-  head.maximum = *std::max_element(weights.begin(), weights.end());
+  double largest = *std::max_element(weights.begin(), weights.end()), sum = 0;
+  std::vector<double> values(head.values.size(), 0);
   for (size_t j = from; j < to; ++j) {
-    double weight = std::exp(weights[j - from] - head.maximum);
-    head.sum += weight;
-    for (int64_t i = 0; i < seen.valueWidth; ++i)
-      head.values[size_t(i)] += weight * double(seen.values[j][kvHead * seen.valueWidth + i]);
+    double weight = std::exp(weights[j - from] - largest);
+    sum += weight;
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] += weight * double(seen.values[j][kvHead * seen.valueWidth + int64_t(i)]);
   }
+  head.maximum = float(largest);
+  head.sum = float(sum);
+  std::transform(values.begin(), values.end(), head.values.begin(), [](double value) { return float(value); });
   return head;
 }
 
@@ -150,7 +154,7 @@ void attention(const float *query, const VisibleKeys &seen, int64_t heads, float
   for (int64_t h = 0; h < heads; ++h) {
     HeadAttention head = attendHead(query + h * seen.keyWidth, seen, h / sharing, scale, 0, seen.keys.size());
     for (int64_t i = 0; i < seen.valueWidth; ++i)
-      result[h * seen.valueWidth + i] = float(head.values[size_t(i)] / head.sum);
+      result[h * seen.valueWidth + i] = float(double(head.values[size_t(i)]) / double(head.sum));
   }
 }
 

@@ -58,10 +58,11 @@ struct VisibleKeys {
 };
 
 /// One query head over keys from `from` to below `to`: the largest score, the sum of exponentials of what scores are below
-/// it, and that sum's values. All 0 without keys.
+/// it, and that sum's values. All 0 without keys. Rounded to f32, as they are where they leave an op, so that a row is the
+/// same whether its one part is merged here or by an op of its own.
 struct HeadAttention {
-  double maximum = 0, sum = 0;
-  std::vector<double> values;
+  float maximum = 0, sum = 0;
+  std::vector<float> values;
 };
 HeadAttention attendHead(const float *query, const VisibleKeys &seen, int64_t kvHead, float scale, size_t from, size_t to);
 

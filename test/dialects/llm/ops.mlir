@@ -149,10 +149,10 @@ func.func @attention(%q: tensor<?x16xf32>, %k: tensor<?x8xf32>, %v: tensor<?x8xf
 
 // Keys and values of unequal width, no window.
 // CHECK-LABEL: func.func @attention_merge
-func.func @attention_merge(%p: tensor<?x40xf32>) -> tensor<?x16xf32> {
-  // CHECK: llm.attention_merge %{{.*}} {heads = 2 : i64, parts = 2 : i64, window = 0 : i64} : tensor<?x40xf32> -> tensor<?x16xf32>
-  %a = llm.attention_merge %p {heads = 2 : i64, parts = 2 : i64, window = 0 : i64} : tensor<?x40xf32> -> tensor<?x16xf32>
-  return %a : tensor<?x16xf32>
+func.func @attention_merge(%p: tensor<?x80xf32>) -> tensor<?x16xf32> {
+  // CHECK: llm.attention_merge %{{.*}} {heads = 2 : i64, parts = 4 : i64, window = 0 : i64} : tensor<?x80xf32> -> tensor<?x16xf32>
+  %y = llm.attention_merge %p {heads = 2 : i64, parts = 4 : i64, window = 0 : i64} : tensor<?x80xf32> -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
 }
 
 // CHECK-LABEL: func.func @attention_narrow_values
