@@ -70,8 +70,7 @@ void KernelLowering::lowerDot4(Dot4Op op) {
         pair = Value();
       }
     }
-  if (rows > 1)
-    holdInPlace(chain);
+  holdInPlace(chain);
   chain.held = widen ? 0 : chain.held;
   if (next) {
     openChains[next] = std::move(chain);
@@ -81,14 +80,13 @@ void KernelLowering::lowerDot4(Dot4Op op) {
     values.map(result, join(chain.sums[row]));
 }
 
-/// Where registers are few, LLVM would rather finish one row after the other and keep, or spill, all weights of a group. What is
-/// in flight of each row passes through code that says nothing and stays where it is.
+/// LLVM would rather finish one row after the other and keep, or spill, all weights of a group; and it reads them out of order,
+/// which the machine's prefetching likes less. What is in flight of each row passes through code that says nothing and stays where
+/// it is.
 void KernelLowering::holdInPlace(Dot4Chain &chain) {
-  if (level.vectorBytes != 32)
-    return;
   auto hold = [&](Value &value) {
     if (value)
-      value = LLVM::InlineAsmOp::create(builder, loc, TypeRange{value.getType()}, ValueRange{value}, /*asm_string=*/"", "=x,0",
+      value = LLVM::InlineAsmOp::create(builder, loc, TypeRange{value.getType()}, ValueRange{value}, /*asm_string=*/"", level.vectorBytes == 64 ? "=v,0" : "=x,0",
                                         /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
                                         LLVM::AsmDialectAttr(), ArrayAttr())
                   .getRes();

@@ -159,6 +159,17 @@ TEST_F(Variants, anotherTreeIsNoticed) {
   }
 }
 
+// Long enough for more parts than one: of four chunks of 64 keys each at least.
+TEST_F(Variants, keysInParts) {
+  std::string model = path + ".json";
+  Status written = writeRandomModel({64, 96, 100, 2, 4, 2, 16, 700, 29}, model);
+  ASSERT_TRUE(written.ok()) << written.error().str();
+  std::vector<Variant> variants = values("attention:row_tile", {1, 16});
+  variants.push_back({"", "token_major", "never"});
+  expectEqual(model, 620, variants);
+  expectEqual(model, 620, variants, "int8");
+}
+
 TEST_F(Variants, wide) {
   std::string model = path + ".json";
   Status written = writeRandomModel({512, 1024, 640, 2, 8, 2, 64, 512, 11}, model);

@@ -73,7 +73,7 @@ tile.kernel @in_place(%step: !tile.step, %x: !tile.view<2x8xi32>, %y: !tile.view
   tile.return
 }
 
-// Rows of a tile go on word by word: what is in flight of each is held where it is, where registers are few.
+// Rows of a tile go on word by word: what is in flight of each is held where it is.
 
 // V3-LABEL: llvm.func hidden @rows
 // V3-COUNT-2: llvm.x86.avx2.pmadd.ub.sw
@@ -83,7 +83,7 @@ tile.kernel @in_place(%step: !tile.step, %x: !tile.view<2x8xi32>, %y: !tile.view
 // V3-NOT: pmadd.ub.sw
 // V3: llvm.return
 // VNNI-LABEL: llvm.func hidden @rows
-// VNNI-NOT: inline_asm
+// VNNI-COUNT-4: llvm.inline_asm has_side_effects "", "=v,0"
 tile.kernel @rows(%step: !tile.step, %x: !tile.view<2x8xi32>, %y: !tile.view<8xi32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
