@@ -23,3 +23,11 @@
 #include "TileTypes.h.inc"
 #define GET_OP_CLASSES
 #include "TileOps.h.inc"
+
+namespace llmc::tile {
+
+/// On a load, i64: so many bytes further lies what is read soon after. A target may fetch it
+/// meanwhile.
+inline constexpr llvm::StringLiteral kAheadAttrName = "tile.ahead";
+
+} // namespace llmc::tile

@@ -11,6 +11,10 @@ using namespace llmc::tiles;
 
 static constexpr int64_t kWords = GroupType::kGroup / 4; // of a group with a byte for each code
 
+/// Some rows compute about as long as memory takes to bring a panel, so what comes next is fetched meanwhile. A single row only
+/// waits for memory, and fetches would wait with it.
+static constexpr int64_t kAhead = 8192;
+
 static constexpr int64_t kSign = 128;                      // less, and a code of 8 bits is signed
 
 static int64_t widthOfTile(Value tile) { return cast<RankedTensorType>(tile.getType()).getDimSize(0); }
@@ -31,7 +35,7 @@ Value GroupPanels::intTile(int64_t width, int64_t value) {
 Value GroupPanels::loadAt(const Place &place, Value view, int64_t elements) {
   SmallVector<Value> at(place.block);
   at.push_back(place.first ? k.add(place.first, k.index(elements)) : k.index(elements));
-  return k.load(view, at, place.width);
+  return k.load(view, at, place.width, Value(), place.ahead);
 }
 
 Value GroupPanels::factors(const Place &place, bool minimum) {
@@ -73,10 +77,11 @@ void GroupPanels::dot(SmallVectorImpl<Value> &sums, QuantizedRow &rows, ValueRan
 SmallVector<Value> GroupPanels::products(QuantizedRow &rows, ValueRange panels, ValueRange lines,
                                          int64_t from, int64_t to) {
   SmallVector<Value> zeros(panels.size() * lines.size(), k.filled(panelRows, 0));
+  int64_t ahead = lines.size() > 1 ? kAhead : 0;
   return k.loop(k.index(from), k.index(to), 1, zeros, [&](Value group, ValueRange carried) {
     SmallVector<Value> sums;
     for (auto [i, panel] : llvm::enumerate(panels))
-      llvm::append_range(sums, addGroup(rows, {view, {panel, group}, panelRows, false, Value()}, lines, group,
+      llvm::append_range(sums, addGroup(rows, {view, {panel, group}, panelRows, false, Value(), ahead}, lines, group,
                                         carried.slice(i * lines.size(), lines.size())));
     return sums;
   });

@@ -49,6 +49,7 @@ private:
     int64_t width;
     bool unpacked;
     mlir::Value first;
+    int64_t ahead = 0; ///< bytes to what is read soon after; 0: nothing to say
   };
   using EachWord = llvm::function_ref<void(int64_t word, mlir::Value weights)>;
 

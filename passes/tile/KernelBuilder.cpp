@@ -141,10 +141,12 @@ static Value extended(OpBuilder &body, Location loc, Type type, Value stored) {
   return stored;
 }
 
-Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid) {
+Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid, int64_t ahead) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
-  Value stored = tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view,
-                                      indices, valid);
+  auto stored = tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view,
+                                     indices, valid);
+  if (ahead)
+    stored->setAttr(tile::kAheadAttrName, body.getI64IntegerAttr(ahead));
   return extended(body, loc, tileType(width), stored);
 }
 

@@ -83,9 +83,10 @@ public:
   mlir::Value filled(int64_t width, double value);
   mlir::Value broadcast(mlir::Value element, int64_t width);
   /// A tile of a view; `valid` null: all of it is there. Stored as bf16, f16 or i8, it comes back as
-  /// f32.
+  /// f32. What lies `ahead` bytes further is read soon after (0: nothing to say), and a target may
+  /// fetch it meanwhile.
   mlir::Value load(mlir::Value view, mlir::ValueRange indices, int64_t width,
-                   mlir::Value valid = {});
+                   mlir::Value valid = {}, int64_t ahead = 0);
   /// The same memory as elements of another type.
   mlir::Value reinterpret(mlir::Value view, mlir::Type element);
   mlir::Value loadScalar(mlir::Value view, mlir::ValueRange indices);

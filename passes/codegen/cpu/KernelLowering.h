@@ -94,7 +94,8 @@ private:
                  Values sums);
   Values addSteps(const DotBlock &block, mlir::Value k, int64_t offset, int64_t steps, Values sums);
   void addProducts(const DotBlock &block, mlir::ValueRange scalars, mlir::Value line, Values &sums);
-  void prefetch(const DotBlock &block, mlir::Value line, int64_t step);
+  void prefetchNext(const DotBlock &block, mlir::Value line, int64_t step);
+  void prefetch(mlir::Value place, int64_t bytes);
   std::pair<mlir::Value, mlir::Value> loadPair(int64_t width, mlir::Value place);
   mlir::Value everyOther(mlir::Value a, mlir::Value b, int64_t from);
   mlir::Value inTurn(mlir::Value even, mlir::Value odd, int64_t from);

@@ -85,9 +85,10 @@ void KernelLowering::lowerDot4(Dot4Op op) {
 /// it is.
 void KernelLowering::holdInPlace(Dot4Chain &chain) {
   auto hold = [&](Value &value) {
-    if (value)
-      value = LLVM::InlineAsmOp::create(builder, loc, TypeRange{value.getType()}, ValueRange{value}, /*asm_string=*/"", level.vectorBytes == 64 ? "=v,0" : "=x,0",
-                                        /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+    auto type = value ? cast<VectorType>(value.getType()) : VectorType();
+    if (type && type.getNumElements() * type.getElementTypeBitWidth() == 8 * level.vectorBytes) // a register's
+      value = LLVM::InlineAsmOp::create(builder, loc, TypeRange{type}, ValueRange{value}, /*asm_string=*/"",
+                                        level.vectorBytes == 64 ? "=v,0" : "=x,0", /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
                                         LLVM::AsmDialectAttr(), ArrayAttr())
                   .getRes();
   };

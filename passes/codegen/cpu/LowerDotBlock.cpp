@@ -17,8 +17,6 @@ static constexpr int64_t kUnroll = 4;
 /// Where what comes next is fetched: LLVM gathers the fetches of a loop's body, and a core waits when
 /// it sends out more at once than it can have on their way.
 static constexpr int64_t kUnrollWithFetches = 2;
-static constexpr int64_t kCacheLine = 64;
-static constexpr uint32_t kIntoSecondCache = 2; // LLVM's locality: the first cache has too few misses in flight
 
 static int64_t depthOf(DotOp op) {
   return cast<RankedTensorType>(op.getRows().front().getType()).getDimSize(0);
@@ -154,7 +152,7 @@ KernelLowering::Values KernelLowering::addSteps(const DotBlock &block, Value k, 
     Values scalars;
     for (Value element : elements)
       scalars.push_back(load(f32, offsetBy(element, f32, i)));
-    prefetch(block, line, i);
+    prefetchNext(block, line, i);
     addProducts(block, scalars, offsetBy(line, stored, i * stride), sums);
   }
   return sums;
@@ -189,14 +187,10 @@ void KernelLowering::addProducts(const DotBlock &block, ValueRange scalars, Valu
 
 /// Fetches what comes next, in order: a line of it for each line of the matrix. A place that is none
 /// does no harm.
-void KernelLowering::prefetch(const DotBlock &block, Value line, int64_t step) {
-  if (!block.toNext)
-    return;
-  Type i8 = builder.getI8Type();
+void KernelLowering::prefetchNext(const DotBlock &block, Value line, int64_t step) {
   int64_t lineBytes = lineStride(block.op) * matrixElement(block.op).getIntOrFloatBitWidth() / 8;
-  for (int64_t at = step * lineBytes; at < (step + 1) * lineBytes; at += kCacheLine)
-    LLVM::Prefetch::create(builder, loc, offsetBy(line, i8, block.toNext + at), /*rw=*/0,
-                           /*hint=*/kIntoSecondCache, /*cache=*/1);
+  if (block.toNext)
+    prefetch(offsetBy(line, builder.getI8Type(), block.toNext + step * lineBytes), lineBytes);
 }
 
 /// 2 x `width` columns of bf16: the even ones and the odd ones, as f32.

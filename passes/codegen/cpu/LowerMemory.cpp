@@ -61,11 +61,23 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   FailureOr<Type> type = convertType(op, tile);
   if (failed(type))
     return failure();
+  if (auto ahead = op->getAttrOfType<IntegerAttr>(kAheadAttrName))
+    prefetch(offsetBy(addressOf(op), builder.getI8Type(), ahead.getInt()),
+             tile.getDimSize(0) * tile.getElementType().getIntOrFloatBitWidth() / 8);
   Type moved = movedAs(*type);
   Value loaded = op.getValid() ? loadPrefix(cast<VectorType>(moved), addressOf(op), op.getValid())
                                : load(moved, addressOf(op));
   values.map(op.getResult(), withType(*type, loaded));
   return success();
+}
+
+static constexpr int64_t kCacheLine = 64;
+static constexpr uint32_t kIntoSecondCache = 2; // LLVM's locality: the first cache has too few misses in flight
+
+void KernelLowering::prefetch(Value place, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kCacheLine)
+    LLVM::Prefetch::create(builder, loc, offsetBy(place, builder.getI8Type(), at), /*rw=*/0,
+                           /*hint=*/kIntoSecondCache, /*cache=*/1);
 }
 
 /// Few machines mask elements below 32 bits: a count known here makes a shorter load of them

@@ -27,7 +27,9 @@ std::string judge(const Runner &runner, const Logits &found, const Canonical &ex
 Canonical canonical(const std::string &path, size_t count, uint64_t seed, std::string &error) {
   Canonical made;
   made.path = path;
-  Runner runner(path, {1, nullptr, Junk::Zeros});
+  RunnerOptions atOnce{1, nullptr, Junk::Zeros};
+  atOnce.maxRows = atOnce.maxOutputs = std::max(atOnce.maxRows, uint32_t(count));
+  Runner runner(path, atOnce);
   if (runner.ok()) {
     made.vocabulary = runner.vocabulary();
     made.tokens = someTokens(count, made.vocabulary, seed);

@@ -76,23 +76,38 @@ tile.kernel @in_place(%step: !tile.step, %x: !tile.view<2x8xi32>, %y: !tile.view
 // Rows of a tile go on word by word: what is in flight of each is held where it is.
 
 // V3-LABEL: llvm.func hidden @rows
-// V3-COUNT-2: llvm.x86.avx2.pmadd.ub.sw
-// V3-COUNT-2: llvm.inline_asm has_side_effects "", "=x,0"
-// V3-COUNT-2: llvm.x86.avx2.pmadd.ub.sw
+// V3-COUNT-4: llvm.x86.avx2.pmadd.ub.sw
+// V3-COUNT-4: llvm.inline_asm has_side_effects "", "=x,0"
+// V3-COUNT-4: llvm.x86.avx2.pmadd.ub.sw
 // V3: llvm.inline_asm
 // V3-NOT: pmadd.ub.sw
 // V3: llvm.return
 // VNNI-LABEL: llvm.func hidden @rows
-// VNNI-COUNT-4: llvm.inline_asm has_side_effects "", "=v,0"
-tile.kernel @rows(%step: !tile.step, %x: !tile.view<2x8xi32>, %y: !tile.view<8xi32>) {
+// VNNI-COUNT-2: vpdpbusd
+// VNNI-COUNT-2: llvm.inline_asm has_side_effects "", "=v,0"
+// VNNI-COUNT-2: vpdpbusd
+tile.kernel @rows(%step: !tile.step, %x: !tile.view<2x16xi32>, %y: !tile.view<16xi32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %v = tile.load %y[%c0] : !tile.view<8xi32> -> tensor<8xi32>
-  %a = tile.load %x[%c0, %c0] : !tile.view<2x8xi32> -> tensor<8xi32>
-  %c = tile.load %x[%c1, %c0] : !tile.view<2x8xi32> -> tensor<8xi32>
-  %b:2 = tile.dot4 (%v, %v) by %a into (%v, %v) {bits = 4 : i64} : tensor<8xi32>
-  %d:2 = tile.dot4 (%v, %v) by %c into (%b#0, %b#1) {bits = 4 : i64} : tensor<8xi32>
-  tile.store %d#0, %y[%c0] : tensor<8xi32>, !tile.view<8xi32>
-  tile.store %d#1, %x[%c0, %c0] : tensor<8xi32>, !tile.view<2x8xi32>
+  %v = tile.load %y[%c0] : !tile.view<16xi32> -> tensor<16xi32>
+  %a = tile.load %x[%c0, %c0] : !tile.view<2x16xi32> -> tensor<16xi32>
+  %c = tile.load %x[%c1, %c0] : !tile.view<2x16xi32> -> tensor<16xi32>
+  %b:2 = tile.dot4 (%v, %v) by %a into (%v, %v) {bits = 4 : i64} : tensor<16xi32>
+  %d:2 = tile.dot4 (%v, %v) by %c into (%b#0, %b#1) {bits = 4 : i64} : tensor<16xi32>
+  tile.store %d#0, %y[%c0] : tensor<16xi32>, !tile.view<16xi32>
+  tile.store %d#1, %x[%c0, %c0] : tensor<16xi32>, !tile.view<2x16xi32>
+  tile.return
+}
+
+// What is less than a register is left to LLVM.
+
+// VNNI-LABEL: llvm.func hidden @part
+// VNNI-NOT: inline_asm
+// VNNI: llvm.return
+tile.kernel @part(%step: !tile.step, %x: !tile.view<6xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] : !tile.view<6xi32> -> tensor<6xi32>
+  %b = tile.dot4 (%a) by %a into (%a) {bits = 4 : i64} : tensor<6xi32>
+  tile.store %b, %x[%c0] : tensor<6xi32>, !tile.view<6xi32>
   tile.return
 }

@@ -68,3 +68,18 @@ func.func @graph() {
   tile.launch @copy "copy" grid(rows, 1) chunk 1 (%x, %y) : (!tile.view<?x8xf32>, !tile.view<?x8xf32>) -> ()
   return
 }
+
+// What lies behind is read soon: two lines of it are fetched into the second cache.
+
+// CHECK-LABEL: llvm.func hidden @ahead
+// CHECK: llvm.mlir.constant(8192 : i64)
+// CHECK: "llvm.intr.prefetch"{{.*}}hint = 2
+// CHECK: "llvm.intr.prefetch"{{.*}}hint = 2
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK: llvm.return
+tile.kernel @ahead(%step: !tile.step, %x: !tile.view<32xi32>, %y: !tile.view<32xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0] {tile.ahead = 8192 : i64} : !tile.view<32xi32> -> tensor<32xi32>
+  tile.store %a, %y[%c0] : tensor<32xi32>, !tile.view<32xi32>
+  tile.return
+}
