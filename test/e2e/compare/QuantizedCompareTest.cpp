@@ -116,7 +116,7 @@ const Fault kFaults[] = {
      }},
     {"dropped_minimum", kMinimum, "decode", "layers.0.down", "llm.linear",
      [](KernelText &k) {
-       k.replace("tile\\.load .*, %c288\\] : <.*> -> (tensor<32xf16>)",
+       k.replace("tile\\.load .*, %c288\\].* : <.*> -> (tensor<32xf16>)",
                  "arith.constant dense<0.0> : $1");
      }},
     {"minimum_of_the_next_row", kMinimum, "prefill", "layers.1.qkv", "llm.linear",
