@@ -5,7 +5,6 @@
 #include "dialects/model/Quantize.h"
 #include "dialects/llm/reference/Math.h"
 #include <algorithm>
-#include <cmath>
 
 using namespace mlir;
 
@@ -152,22 +151,12 @@ Status Evaluator::visit(llm::AttentionMergeOp op) {
   for (int64_t r = 0; r < step.rows(); ++r) {
     const float *row = (*input)->line(r);
     for (int64_t h = 0; h < at.heads; ++h) {
-      auto weightOf = [&](int64_t part) { return row[at.sums() + part * at.heads + h]; }; // 0: no keys
-      auto maximumOf = [&](int64_t part) { return double(row[at.maxima() + part * at.heads + h]); };
-      double maximum = maximumOf(0), sum = 0;
-      for (int64_t part = 1; part < at.parts; ++part)
-        maximum = weightOf(part) > 0 ? std::max(maximum, maximumOf(part)) : maximum;
-      std::vector<double> values(size_t(at.value), 0);
-      for (int64_t part = 0; part < at.parts; ++part) {
-        if (!(weightOf(part) > 0))
-          continue;
-        const double scale = std::exp(maximumOf(part) - maximum);
-        sum += scale * double(weightOf(part));
-        for (int64_t i = 0; i < at.value; ++i)
-          values[size_t(i)] += scale * double(row[(part * at.heads + h) * at.value + i]);
+      std::vector<HeadAttention> parts;
+      for (int64_t index = h; index < at.parts * at.heads; index += at.heads) {
+        const float *values = row + index * at.value;
+        parts.push_back({row[at.maxima() + index], row[at.sums() + index], {values, values + at.value}});
       }
-      for (int64_t i = 0; i < at.value; ++i)
-        result.line(r)[h * at.value + i] = float(values[size_t(i)] / sum);
+      mergeParts(parts, result.line(r) + h * at.value);
     }
   }
   return set(op.getResult(), std::move(result));

@@ -148,14 +148,29 @@ HeadAttention attendHead(const float *query, const VisibleKeys &seen, int64_t kv
   return head;
 }
 
+void mergeParts(const std::vector<HeadAttention> &parts, float *result) {
+  double maximum = parts.front().maximum, sum = 0; // the first has keys
+  for (const HeadAttention &part : parts)
+    if (part.sum > 0)
+      maximum = std::max(maximum, double(part.maximum));
+  std::vector<double> values(parts.front().values.size(), 0);
+  for (const HeadAttention &part : parts) {
+    if (!(part.sum > 0))
+      continue;
+    const double scale = std::exp(part.maximum - maximum);
+    sum += scale * double(part.sum);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] += scale * double(part.values[i]);
+  }
+  std::transform(values.begin(), values.end(), result, [&](double value) { return float(value / sum); });
+}
+
 void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale,
                float *result) {
   int64_t sharing = heads / seen.heads; // query heads that read one key/value head
-  for (int64_t h = 0; h < heads; ++h) {
-    HeadAttention head = attendHead(query + h * seen.keyWidth, seen, h / sharing, scale, 0, seen.keys.size());
-    for (int64_t i = 0; i < seen.valueWidth; ++i)
-      result[h * seen.valueWidth + i] = float(double(head.values[size_t(i)]) / double(head.sum));
-  }
+  for (int64_t h = 0; h < heads; ++h)
+    mergeParts({attendHead(query + h * seen.keyWidth, seen, h / sharing, scale, 0, seen.keys.size())},
+               result + h * seen.valueWidth);
 }
 
 int32_t argMax(const float *values, int64_t count) {

@@ -66,6 +66,9 @@ struct HeadAttention {
 };
 HeadAttention attendHead(const float *query, const VisibleKeys &seen, int64_t kvHead, float scale, size_t from, size_t to);
 
+/// The head's row of values from parts of its keys; those without keys (sum 0) are left out.
+void mergeParts(const std::vector<HeadAttention> &parts, float *result);
+
 /// softmax(scale * q . k) v for each of `heads` query heads of one row; query head h reads
 /// key/value head h / (heads / G).
 void attention(const float *query, const VisibleKeys &seen, int64_t heads, float scale,

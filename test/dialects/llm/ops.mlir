@@ -147,7 +147,6 @@ func.func @attention(%q: tensor<?x16xf32>, %k: tensor<?x8xf32>, %v: tensor<?x8xf
   return %a : tensor<?x16xf32>
 }
 
-// Keys and values of unequal width, no window.
 // CHECK-LABEL: func.func @attention_merge
 func.func @attention_merge(%p: tensor<?x80xf32>) -> tensor<?x16xf32> {
   // CHECK: llm.attention_merge %{{.*}} {heads = 2 : i64, parts = 4 : i64, window = 0 : i64} : tensor<?x80xf32> -> tensor<?x16xf32>
@@ -155,6 +154,7 @@ func.func @attention_merge(%p: tensor<?x80xf32>) -> tensor<?x16xf32> {
   return %y : tensor<?x16xf32>
 }
 
+// Keys and values of unequal width, no window.
 // CHECK-LABEL: func.func @attention_narrow_values
 func.func @attention_narrow_values(%q: tensor<?x32xf32>, %k: tensor<?x16xf32>, %v: tensor<?x8xf32>, %step: !llm.step) -> tensor<?x16xf32> {
   %c = llm.kv_append @layers.1.kv, %k, %v, %step : tensor<?x16xf32>, tensor<?x8xf32> -> !llm.kv_cache<heads = 2, key = 8, value = 4, element = f32, layout = token_major, chunk = 64>

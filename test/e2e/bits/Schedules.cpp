@@ -24,11 +24,17 @@ std::string judge(const Runner &runner, const Logits &found, const Canonical &ex
 
 } // namespace
 
+RunnerOptions withRoomFor(size_t tokens, uint32_t threads) {
+  RunnerOptions options{threads};
+  options.maxRows = options.maxOutputs = std::max(options.maxRows, uint32_t(tokens));
+  return options;
+}
+
 Canonical canonical(const std::string &path, size_t count, uint64_t seed, std::string &error) {
   Canonical made;
   made.path = path;
-  RunnerOptions atOnce{1, nullptr, Junk::Zeros};
-  atOnce.maxRows = atOnce.maxOutputs = std::max(atOnce.maxRows, uint32_t(count));
+  RunnerOptions atOnce = withRoomFor(count, 1);
+  atOnce.junk = Junk::Zeros;
   Runner runner(path, atOnce);
   if (runner.ok()) {
     made.vocabulary = runner.vocabulary();

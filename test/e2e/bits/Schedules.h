@@ -17,6 +17,8 @@ struct Canonical {
   std::vector<int32_t> tokens;
   Logits logits;
 };
+/// On so many threads, room for `tokens` rows and outputs in a step.
+RunnerOptions withRoomFor(size_t tokens, uint32_t threads);
 /// Logits are empty when something failed; `error` then says what.
 Canonical canonical(const std::string &path, size_t count, uint64_t seed, std::string &error);
 

@@ -56,15 +56,9 @@ protected:
     expected.path = path + "-other.so";
     for (const Variant &variant : variants) {
       ASSERT_NO_FATAL_FAILURE(compile(model, variant, expected.path));
-      EXPECT_EQ(throughAllGraphs(expected, allRows(2, tokens)), "") << variant.text();
+      EXPECT_EQ(throughAllGraphs(expected, withRoomFor(tokens, 2)), "") << variant.text();
       EXPECT_EQ(inPieces(expected, {1}, 7, LLMC_STEP_AUTO), "") << variant.text();
     }
-  }
-
-  static RunnerOptions allRows(uint32_t threads, size_t tokens) {
-    RunnerOptions options{threads};
-    options.maxRows = options.maxOutputs = std::max(options.maxRows, uint32_t(tokens));
-    return options;
   }
 
   static std::vector<Variant> values(const char *field, std::vector<int> numbers) {

@@ -45,14 +45,19 @@ template <GroupKind Kind, int Depth> struct Layout {
   static constexpr int kGroup = kCodes + kColumns / 2 * kFactors;
 };
 
-/// Calls tile.template run<Rows>(first row) for all rows.
-template <typename Tile> void overRows(int count, const Tile &tile) {
-  const int last = (kRowTile - count % kRowTile) % kRowTile / 2 * kLastTile;
+/// RowTile<L, Rows>::run(rows, lines, results, stride) of all rows, for the columns from `column` on.
+template <typename L, template <typename, int> class RowTile>
+void overRows(const HandLinear &work, const int32_t *lines, int column) {
+  const int last = (kRowTile - work.count % kRowTile) % kRowTile / 2 * kLastTile;
+  const auto run = [&](auto tile, int row) {
+    tile.run(work.rows + size_t(row) * L::kRow, lines,
+             work.results + size_t(row) * work.outputs + column, work.outputs);
+  };
   int row = 0;
-  for (; row < count - last; row += kRowTile)
-    tile.template run<kRowTile>(row);
-  for (; row < count; row += kLastTile)
-    tile.template run<kLastTile>(row);
+  for (; row < work.count - last; row += kRowTile)
+    run(RowTile<L, kRowTile>(), row);
+  for (; row < work.count; row += kLastTile)
+    run(RowTile<L, kLastTile>(), row);
 }
 
 /// Loop<Kind, Depth>::run of the depths that there are.

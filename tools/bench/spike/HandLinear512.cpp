@@ -45,9 +45,13 @@ template <typename L> __m512 factors(const int32_t *line, int half, bool minimum
 }
 
 /// Not inlined: its addresses then need one register for rows and one for lines.
+template <typename L, int Rows> struct RowTile {
+  [[gnu::noinline]] static void run(const int32_t *rows, const int32_t *line, float *results,
+                                    int stride);
+};
+
 template <typename L, int Rows>
-[[gnu::noinline]] void rowTile(const int32_t *rows, const int32_t *line, float *results,
-                               int stride) {
+void RowTile<L, Rows>::run(const int32_t *rows, const int32_t *line, float *results, int stride) {
   // Rows of results lie pages apart: without this each store waits for its line.
   for (int m = 0; m < Rows; ++m)
     for (int half = 0; half < 2; ++half)
@@ -89,17 +93,6 @@ template <typename L, int Rows>
       _mm512_storeu_ps(results + m * stride + 16 * half, sums[m][half]);
 }
 
-template <typename L> struct Tile {
-  const HandLinear &work;
-  const int32_t *lines;
-  int column;
-
-  template <int Rows> void run(int row) const {
-    rowTile<L, Rows>(work.rows + size_t(row) * L::kRow, lines,
-                     work.results + size_t(row) * work.outputs + column, work.outputs);
-  }
-};
-
 template <GroupKind Kind, int Depth> struct Loop {
   using L = Lines<Kind, Depth>;
 
@@ -109,7 +102,7 @@ template <GroupKind Kind, int Depth> struct Loop {
       const int32_t *panel = work.weights + size_t(column) / kColumns * L::kGroups * L::kGroup;
       if (L::kNibbles)
         unpack<L>(panel, unpacked);
-      overRows(work.count, Tile<L>{work, L::kNibbles ? unpacked : panel, column});
+      overRows<L, RowTile>(work, L::kNibbles ? unpacked : panel, column);
     }
   }
 };

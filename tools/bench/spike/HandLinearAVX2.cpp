@@ -108,9 +108,13 @@ void addBytes(const int32_t *codes, const int32_t *line, __m256i (&products)[Row
   }
 }
 
+template <typename L, int Rows> struct RowTile {
+  [[gnu::noinline]] static void run(const int32_t *rows, const int32_t *line, float *results,
+                                    int stride);
+};
+
 template <typename L, int Rows>
-[[gnu::noinline]] void rowTile(const int32_t *rows, const int32_t *line, float *results,
-                               int stride) {
+void RowTile<L, Rows>::run(const int32_t *rows, const int32_t *line, float *results, int stride) {
   // What does not fit into registers is then aligned too: across a page's end it costs a third.
   alignas(32) char aligned[32];
   asm volatile("" : : "r"(aligned));
@@ -141,17 +145,6 @@ template <typename L, int Rows>
     _mm256_storeu_ps(results + m * stride, sums[m]);
 }
 
-template <typename L> struct Tile {
-  const HandLinear &work;
-  const int32_t *lines;
-  int column;
-
-  template <int Rows> void run(int row) const {
-    rowTile<L, Rows>(work.rows + size_t(row) * L::kRow, lines,
-                     work.results + size_t(row) * work.outputs + column, work.outputs);
-  }
-};
-
 template <GroupKind Kind, int Depth> struct Loop {
   using L = Lines<Kind, Depth>;
 
@@ -160,8 +153,7 @@ template <GroupKind Kind, int Depth> struct Loop {
     for (int column = 0; column < work.outputs; column += kColumns) {
       unpack<L>(work.weights + size_t(column) / kColumns * L::kGroups * L::kGroup, unpacked);
       for (int part = 0; part < kParts; ++part)
-        overRows(work.count,
-                 Tile<L>{work, unpacked + part * L::kPartOfPanel, column + part * kPart});
+        overRows<L, RowTile>(work, unpacked + part * L::kPartOfPanel, column + part * kPart);
     }
   }
 };
