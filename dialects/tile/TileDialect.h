@@ -26,8 +26,7 @@
 
 namespace llmc::tile {
 
-/// On a load, i64: so many bytes further lies what is read soon after. A target may fetch it
-/// meanwhile.
-inline constexpr llvm::StringLiteral kAheadAttrName = "tile.ahead";
+/// Whether it is the scales of a cache's codes.
+inline bool isScale(KVPart part) { return part == KVPart::KeyScale || part == KVPart::ValueScale; }
 
 } // namespace llmc::tile

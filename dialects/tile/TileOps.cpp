@@ -121,6 +121,12 @@ LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getView().getType(), getValue().getType(), getIndices().size(), bool(getValid()));
 }
 
+LogicalResult PrefetchOp::verify() {
+  if (int64_t(getIndices().size()) == getView().getType().getRank())
+    return success();
+  return emitOpError() << "expects " << getView().getType().getRank() << " indices, found " << getIndices().size();
+}
+
 LogicalResult ReinterpretOp::verify() {
   ViewType from = getView().getType(), to = getResult().getType();
   if (!from.getStrides().empty() || !to.getStrides().empty())
@@ -150,7 +156,7 @@ static LogicalResult verifyScales(KVChunkOp op, KVType kv, ViewType view) {
 LogicalResult KVChunkOp::verify() {
   KVType kv = getKv().getType();
   ViewType view = getResult().getType();
-  if (getPart() == KVPart::KeyScale || getPart() == KVPart::ValueScale)
+  if (isScale(getPart()))
     return verifyScales(*this, kv, view);
   if (view.getElementType() != kv.getElement())
     return emitOpError() << "expects elements of type " << kv.getElement() << ", found " << view.getElementType();

@@ -130,6 +130,22 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Tile_PrefetchOp : Tile_Op<"prefetch"> {
+  let summary = "a line of memory that is read soon, if not by this program then by the next";
+  let description = [{
+    The line of the element at the indices; these may lie beyond the view, and nothing is read there. Changes no value. A CPU takes it into the
+    cache next to the first; targets that hide latency otherwise leave it out. Refuses: indices that are not as many as the view's
+    dimensions.
+
+    ```mlir
+    tile.prefetch %x[%r, %c0] : !tile.view<?x8xf32>
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$indices);
+  let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view)";
+  let hasVerifier = 1;
+}
+
 def Tile_ReinterpretOp : Tile_Op<"reinterpret", [Pure]> {
   let summary = "the same memory as elements of another type";
   let description = [{

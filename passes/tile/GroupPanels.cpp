@@ -11,10 +11,12 @@ using namespace llmc::tiles;
 
 static constexpr int64_t kWords = GroupType::kGroup / 4; // of a group with a byte for each code
 
-/// Some rows compute about as long as memory takes to bring a panel, so what comes next is fetched meanwhile. A single row only
-/// waits for memory, and fetches would wait with it.
-static constexpr int64_t kAhead = 8192;
+/// Some rows compute about as long as memory takes to bring a panel, so what comes next is prefetched meanwhile. A single row only
+/// waits for memory, and prefetches of one stream would wait with it; those of several, which a machine that reads them
+/// sooner does not see coming at the start of each panel, help.
+static constexpr int64_t kAhead = 8192, kAheadSideBySide = 1536;
 
+static constexpr int64_t kLineBytes = 64;
 static constexpr int64_t kSign = 128;                      // less, and a code of 8 bits is signed
 
 static int64_t widthOfTile(Value tile) { return cast<RankedTensorType>(tile.getType()).getDimSize(0); }
@@ -35,7 +37,13 @@ Value GroupPanels::intTile(int64_t width, int64_t value) {
 Value GroupPanels::loadAt(const Place &place, Value view, int64_t elements) {
   SmallVector<Value> at(place.block);
   at.push_back(place.first ? k.add(place.first, k.index(elements)) : k.index(elements));
-  return k.load(view, at, place.width, Value(), place.ahead);
+  int64_t elementBytes = cast<tile::ViewType>(view.getType()).getElementBytes(), bytes = place.width * elementBytes;
+  for (int64_t line = 0; place.ahead && line < bytes; line += kLineBytes) {
+    SmallVector<Value> next(at);
+    next.back() = k.add(at.back(), k.index((place.ahead + line) / elementBytes));
+    k.prefetch(view, next);
+  }
+  return k.load(view, at, place.width);
 }
 
 Value GroupPanels::factors(const Place &place, bool minimum) {
@@ -77,7 +85,7 @@ void GroupPanels::dot(SmallVectorImpl<Value> &sums, QuantizedRow &rows, ValueRan
 SmallVector<Value> GroupPanels::products(QuantizedRow &rows, ValueRange panels, ValueRange lines,
                                          int64_t from, int64_t to) {
   SmallVector<Value> zeros(panels.size() * lines.size(), k.filled(panelRows, 0));
-  int64_t ahead = lines.size() > 1 ? kAhead : 0;
+  int64_t ahead = lines.size() > 1 ? kAhead : panels.size() > 1 ? kAheadSideBySide : 0;
   return k.loop(k.index(from), k.index(to), 1, zeros, [&](Value group, ValueRange carried) {
     SmallVector<Value> sums;
     for (auto [i, panel] : llvm::enumerate(panels))
@@ -152,12 +160,23 @@ void GroupPanels::unpack(const Unpacked &unpacked, Value panel, Value from, Valu
 
 SmallVector<Value> GroupPanels::unpackedProducts(QuantizedRow &rows, const Unpacked &unpacked,
                                                  Value part, ValueRange lines, Value from, Value to,
-                                                 ValueRange sums) {
+                                                 ValueRange sums, const Behind &behind) {
   Value firstLine = k.sub(k.mul(part, unpacked.count), from);
   return k.loop(from, to, 1, sums, [&](Value group, ValueRange carried) {
+    if (behind.line)
+      prefetchBehind(behind, from, to, group);
     Place place{unpacked.memory, {k.add(firstLine, group)}, unpacked.across, true, Value()};
     return addGroup(rows, place, lines, group, carried);
   });
+}
+
+/// As many lines as have been unpacked lie behind them; the last stands for what would be too many.
+void GroupPanels::prefetchBehind(const Behind &behind, Value from, Value to, Value group) {
+  const int64_t elements = kLineBytes / 4, ofBlock = cast<tile::ViewType>(view.getType()).getShape().back() / elements;
+  Value last = k.sub(k.mul(k.sub(to, from), ofBlock), k.index(kLinesAGroup));
+  Value line = k.minimum(k.add(behind.line, k.mul(k.sub(group, from), kLinesAGroup)), last);
+  for (int64_t i = 0; i < kLinesAGroup; ++i)
+    k.prefetch(view, {behind.panel, to, k.mul(k.add(line, k.index(i)), elements)});
 }
 
 //===--- Single columns, for embeddings

@@ -28,12 +28,20 @@ public:
   Unpacked unpackedMemory(int64_t count, int64_t across);
   /// Fills such memory with groups `from`, ... to below `to`.
   void unpack(const Unpacked &unpacked, mlir::Value panel, mlir::Value from, mlir::Value to);
+  /// What comes behind the groups that are unpacked, in the same panel or the next, is unpacked after
+  /// them: some lines of it are prefetched with each group that a tile of rows multiplies, from line
+  /// `line` on.
+  struct Behind {
+    mlir::Value panel, line; ///< `line` null: nothing is prefetched
+  };
   /// Adds to `sums` [row], of rows `part * across` ... of the panel, what `products` would for these
   /// groups: the same numbers in the same order.
   llvm::SmallVector<mlir::Value> unpackedProducts(QuantizedRow &rows, const Unpacked &unpacked,
                                                   mlir::Value part, mlir::ValueRange lines,
                                                   mlir::Value from, mlir::Value to,
-                                                  mlir::ValueRange sums);
+                                                  mlir::ValueRange sums, const Behind &behind);
+  /// Lines that `unpackedProducts` prefetches for each group.
+  static constexpr int64_t kLinesAGroup = 2;
 
   /// Four neighbouring columns of one row of the weight: column 4 * word of a group, and with 4 bits,
   /// where `high`, column 16 + 4 * word.
@@ -49,12 +57,13 @@ private:
     int64_t width;
     bool unpacked;
     mlir::Value first;
-    int64_t ahead = 0; ///< bytes to what is read soon after; 0: nothing to say
+    int64_t ahead = 0; ///< bytes to what is prefetched with it; 0: nothing
   };
   using EachWord = llvm::function_ref<void(int64_t word, mlir::Value weights)>;
 
   /// Calls `use` for columns 4 * word ... 4 * word + 3 of a group, words 0 to 7 in some order.
   void eachWord(const Place &place, EachWord use);
+  void prefetchBehind(const Behind &behind, mlir::Value from, mlir::Value to, mlir::Value group);
   /// So many elements into the block, after as many as `first` says.
   mlir::Value loadAt(const Place &place, mlir::Value view, int64_t elements);
   /// Scales come after the codes, minimums after the scales; as f32.

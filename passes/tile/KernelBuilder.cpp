@@ -141,12 +141,10 @@ static Value extended(OpBuilder &body, Location loc, Type type, Value stored) {
   return stored;
 }
 
-Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid, int64_t ahead) {
+Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value valid) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
-  auto stored = tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view,
-                                     indices, valid);
-  if (ahead)
-    stored->setAttr(tile::kAheadAttrName, body.getI64IntegerAttr(ahead));
+  Value stored = tile::LoadOp::create(body, loc, RankedTensorType::get({width}, element), view,
+                                      indices, valid);
   return extended(body, loc, tileType(width), stored);
 }
 
@@ -181,7 +179,7 @@ Value KernelBuilder::chunk(tile::KVPart part, Value cache, Value sequence, Value
   auto chunkAs = [&](tile::ViewType view) {
     return tile::KVChunkOp::create(body, loc, view, part, cache, step(), sequence, chunk, head);
   };
-  if (part == tile::KVPart::KeyScale || part == tile::KVPart::ValueScale)
+  if (tile::isScale(part))
     return chunkAs(tile::ViewType::get(body.getContext(), {tile::KVType::kChunk}, body.getF32Type()));
   int64_t width = kv.getWidth(part == tile::KVPart::Key);
   auto [token, element] = kv.getStrides(part);

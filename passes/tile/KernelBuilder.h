@@ -83,10 +83,13 @@ public:
   mlir::Value filled(int64_t width, double value);
   mlir::Value broadcast(mlir::Value element, int64_t width);
   /// A tile of a view; `valid` null: all of it is there. Stored as bf16, f16 or i8, it comes back as
-  /// f32. What lies `ahead` bytes further is read soon after (0: nothing to say), and a target may
-  /// fetch it meanwhile.
+  /// f32.
   mlir::Value load(mlir::Value view, mlir::ValueRange indices, int64_t width,
-                   mlir::Value valid = {}, int64_t ahead = 0);
+                   mlir::Value valid = {});
+  /// The line at these indices is read soon; a target may fetch it meanwhile.
+  void prefetch(mlir::Value view, mlir::ValueRange indices) {
+    tile::PrefetchOp::create(body, loc, view, indices);
+  }
   /// The same memory as elements of another type.
   mlir::Value reinterpret(mlir::Value view, mlir::Type element);
   mlir::Value loadScalar(mlir::Value view, mlir::ValueRange indices);

@@ -36,13 +36,15 @@ public:
     auto [first, last] = panelsOfProgram();
     Value rows = k.extent(lineExtent), done = k.index(0);
     if (tile > 1 && (products->unpacks() || !products->splits())) {
+      Value unpacked = products->rowsUnpacked(rows);
       k.loop(first, last, 1, {}, [&](Value panel, ValueRange) {
-        Value from = products->unpacks() ? overUnpacked(panel, rows) : k.index(0);
+        if (products->unpacks())
+          overUnpacked(panel, unpacked);
         if (!products->splits())
-          overRowTiles(panel, from, rows, tile);
+          overRowTiles(panel, unpacked, rows, tile);
         return SmallVector<Value>();
       });
-      done = products->splits() ? wholeTiles(done, rows, tile) : rowsInTiles(rows, tile);
+      done = products->splits() ? unpacked : rowsInTiles(k, rows, tile);
     }
     overSingleRows(first, last, done, rows);
     return success();
@@ -75,32 +77,17 @@ private:
     return {before(program), before(k.add(program, k.index(1)))};
   }
 
-  Value overUnpacked(Value panel, Value rows) {
-    return products->ofUnpacked(panel, rows, [&](ArrayRef<Value> sums, ArrayRef<Value> lines) {
+  void overUnpacked(Value panel, Value rows) {
+    products->ofUnpacked(panel, rows, [&](ArrayRef<Value> sums, ArrayRef<Value> lines) {
       std::vector<RowBody> perRow(lines.size(), RowBody(k));
       storePanel(panel, sums, lines.size(), lines, perRow);
     });
   }
 
-  /// Where the last of the whole tiles from `from` on ends, at or before `to`.
-  Value wholeTiles(Value from, Value to, int64_t tile) {
-    return k.add(from, k.mul(k.div(k.sub(to, from), tile), tile));
-  }
-
-  /// After tiles of `tile` rows come ever fewer, down to two.
-  static int64_t nextTile(int64_t tile) { return int64_t(llvm::bit_floor(uint64_t(tile - 1))); }
-
-  Value rowsInTiles(Value rows, int64_t tile) {
-    Value done = k.index(0);
-    for (; tile > 1; tile = nextTile(tile))
-      done = wholeTiles(done, rows, tile);
-    return done;
-  }
-
   /// Whoever has few rows (a batch, drafted tokens) shares loaded weights too. At most one row is left.
   void overRowTiles(Value panel, Value from, Value rows, int64_t tile) {
-    for (; tile > 1; tile = nextTile(tile)) {
-      Value to = wholeTiles(from, rows, tile);
+    for (; tile > 1; tile = nextRowTile(tile)) {
+      Value to = wholeTiles(k, from, rows, tile);
       k.loop(from, to, tile, {}, [&](Value row, ValueRange) {
         rowTile(panel, row, tile);
         return SmallVector<Value>();
@@ -114,7 +101,7 @@ private:
   void overSingleRows(Value first, Value last, Value from, Value rows) {
     int64_t most = std::min(k.schedule.getPanels(), kMostTogether);
     for (int64_t together = int64_t(llvm::bit_floor(uint64_t(most))); together >= 1; together /= 2) {
-      Value end = together == 1 ? last : wholeTiles(first, last, together);
+      Value end = together == 1 ? last : wholeTiles(k, first, last, together);
       k.loop(first, end, together, {}, [&](Value panel, ValueRange) {
         SmallVector<Value> streams = linesFrom(k, panel, together);
         k.loop(from, rows, 1, {}, [&](Value row, ValueRange) {

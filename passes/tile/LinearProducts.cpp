@@ -14,6 +14,17 @@ LinearProducts::LinearProducts(KernelBuilder &k, ArrayRef<Projection> projection
     : k(k), projections(projections),
       type(lookupWeight(k.region, projections.front().weight).getType()) {}
 
+Value tiles::wholeTiles(KernelBuilder &k, Value from, Value to, int64_t tile) {
+  return k.add(from, k.mul(k.div(k.sub(to, from), tile), tile));
+}
+
+Value tiles::rowsInTiles(KernelBuilder &k, Value rows, int64_t tile) {
+  Value done = k.index(0);
+  for (; tile > 1; tile = nextRowTile(tile))
+    done = wholeTiles(k, done, rows, tile);
+  return done;
+}
+
 SmallVector<Value> tiles::linesFrom(KernelBuilder &k, Value first, int64_t count) {
   SmallVector<Value> lines;
   for (int64_t m = 0; m < count; ++m)

@@ -25,13 +25,13 @@ public:
                                     llvm::ArrayRef<mlir::Value> lines,
                                     llvm::MutableArrayRef<RowBody> rows);
 
-  /// Panels unpacked once for many rows: full tiles of `row_tile` rows, where there are two or more, or
-  /// one that `across` makes too tall for a panel as it lies.
+  /// Panels unpacked once for many rows: so many of `rows` go over them, in tiles of `row_tile` and at the end of
+  /// ever fewer. None, unless two tiles are full, or one that `across` makes too tall for a panel as it lies.
+  mlir::Value rowsUnpacked(mlir::Value rows);
   /// `k_tile` columns are unpacked at a time and `across` rows of a panel multiplied, so that both
   /// stay in the nearest caches; sums wait in memory between two parts. `store` gets [projection][row].
-  /// Returns the first row that is left.
   using Store = llvm::function_ref<void(llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> lines)>;
-  mlir::Value ofUnpacked(mlir::Value panel, mlir::Value rows, Store store);
+  void ofUnpacked(mlir::Value panel, mlir::Value rows, Store store);
   /// Whether the schedule asks for it, and the weights can be unpacked.
   bool unpacks() const;
   /// Whether a tile of rows multiplies a part of a panel at a time, which only an unpacked one offers.
@@ -55,6 +55,13 @@ private:
   llvm::SmallVector<Projection> projections;
   llm::WeightType type;
 };
+
+/// Rows that share loaded weights go in tiles of `row_tile`, and what is left in ever fewer, down to two.
+inline int64_t nextRowTile(int64_t tile) { return int64_t(llvm::bit_floor(uint64_t(tile - 1))); }
+/// Where the last of the whole tiles from `from` on ends, at or before `to`.
+mlir::Value wholeTiles(KernelBuilder &k, mlir::Value from, mlir::Value to, int64_t tile);
+/// How many of `rows` such tiles have: at most one row is left.
+mlir::Value rowsInTiles(KernelBuilder &k, mlir::Value rows, int64_t tile);
 
 /// Indices first, first + 1, ...
 llvm::SmallVector<mlir::Value> linesFrom(KernelBuilder &k, mlir::Value first, int64_t count);

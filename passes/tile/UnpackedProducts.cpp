@@ -33,63 +33,80 @@ public:
       waiting = k.scratch({kTilesABlock * tile * int64_t(weights.size()), panelRows}, k.body.getF32Type());
   }
 
-  Value over(Value panel, Value rows, LinearProducts::Store store) {
-    Value few = arith::CmpIOp::create(k.body, k.loc, arith::CmpIPredicate::ult, rows,
-                                      k.index(across < panelRows ? tile : 2 * tile));
-    Value end = arith::SelectOp::create(k.body, k.loc, few, k.index(0), k.mul(k.div(rows, tile), tile));
+  void over(Value panel, Value end, LinearProducts::Store store) {
     k.loop(k.index(0), end, block, {}, [&](Value base, ValueRange) {
       Value blockEnd = k.minimum(k.add(base, k.index(block)), end);
       if (whole)
-        keep(panel, base, blockEnd, k.index(0), k.index(count), true);
+        keep(base, blockEnd, {panel, k.index(0), k.index(count), true});
       if (whole > count)
         k.loop(k.index(count), k.index(whole), count, {}, [&](Value from, ValueRange) {
-          keep(panel, base, blockEnd, from, k.add(from, k.index(count)), false);
+          keep(base, blockEnd, {panel, from, k.add(from, k.index(count)), false});
           return SmallVector<Value>();
         });
       finish(panel, base, blockEnd, store);
       return SmallVector<Value>();
     });
-    return end;
   }
 
 private:
   bool waits() const { return whole > 0 || across < panelRows; }
 
-  void unpack(Value panel, Value from, Value to) {
+  /// Some rows of a block of them, and groups of a panel.
+  struct Rows {
+    Value base, line;
+    int64_t count;
+  };
+  struct Groups {
+    Value panel, from, to;
+    bool first;
+  };
+
+  void unpack(const Groups &of) {
     for (size_t p = 0; p < weights.size(); ++p)
-      weights[p].unpack(unpacked[p], panel, from, to);
+      weights[p].unpack(unpacked[p], of.panel, of.from, of.to);
   }
 
-  /// Where `width` sums of projection `p` and row `m` of the tile at `line` wait.
-  SmallVector<Value> place(Value line, Value base, size_t p, int64_t m, Value column) {
-    Value first = k.mul(k.sub(line, base), int64_t(weights.size()));
-    return {k.add(first, k.index(int64_t(p) * tile + m)), column};
+  /// Where sums of projection `p` and row `m` of a tile wait.
+  SmallVector<Value> place(const Rows &rows, size_t p, int64_t m, Value column) {
+    Value first = k.mul(k.sub(rows.line, rows.base), int64_t(weights.size()));
+    return {k.add(first, k.index(int64_t(p) * rows.count + m)), column};
   }
 
   /// [row] of one projection and one part of its panel's rows.
-  SmallVector<Value> products(size_t p, Value part, Value line, Value base, Value from, Value to, bool first) {
-    SmallVector<Value> before(tile, k.filled(across, 0));
-    for (int64_t m = 0; m < tile && !first; ++m)
-      before[m] = k.load(waiting, place(line, base, p, m, k.mul(part, across)), across);
-    return weights[p].unpackedProducts(row, unpacked[p], part, linesFrom(k, line, tile), from, to, before);
+  SmallVector<Value> products(size_t p, Value part, const Rows &rows, const Groups &of) {
+    SmallVector<Value> before(rows.count, k.filled(across, 0));
+    for (int64_t m = 0; m < rows.count && !of.first; ++m)
+      before[m] = k.load(waiting, place(rows, p, m, k.mul(part, across)), across);
+    GroupPanels::Behind behind{of.panel, Value()};
+    if (rows.count == tile) // else they are few
+      behind.line = arith::MulIOp::create(k.body, k.loc, k.div(k.sub(rows.line, rows.base), tile),
+                                          k.mul(k.sub(of.to, of.from), GroupPanels::kLinesAGroup));
+    return weights[p].unpackedProducts(row, unpacked[p], part, linesFrom(k, rows.line, rows.count), of.from, of.to,
+                                       before, behind);
   }
 
-  void overTiles(Value base, Value end, llvm::function_ref<void(Value line)> body) {
-    k.loop(base, end, tile, {}, [&](Value line, ValueRange) {
-      body(line);
-      return SmallVector<Value>();
-    });
+  /// In tiles, and what is left in ever smaller ones.
+  void overTiles(Value base, Value end, llvm::function_ref<void(const Rows &rows)> body) {
+    Value from = base;
+    for (int64_t count = tile; count > 1; count = nextRowTile(count)) {
+      Value to = wholeTiles(k, from, end, count);
+      k.loop(from, to, count, {}, [&](Value line, ValueRange) {
+        body({base, line, count});
+        return SmallVector<Value>();
+      });
+      from = to;
+    }
   }
 
   /// Unpacks groups and puts their sums, on top of those before, aside. A part of the panel's rows
   /// stays in the nearest cache while all tiles of rows pass.
-  void keep(Value panel, Value base, Value end, Value from, Value to, bool first) {
-    unpack(panel, from, to);
+  void keep(Value base, Value end, const Groups &groups) {
+    unpack(groups);
     for (size_t p = 0; p < weights.size(); ++p)
       k.loop(k.index(0), k.index(panelRows / across), 1, {}, [&](Value part, ValueRange) {
-        overTiles(base, end, [&](Value line) {
-          for (auto [m, sum] : llvm::enumerate(products(p, part, line, base, from, to, first)))
-            k.store(sum, waiting, place(line, base, p, int64_t(m), k.mul(part, across)));
+        overTiles(base, end, [&](const Rows &rows) {
+          for (auto [m, sum] : llvm::enumerate(products(p, part, rows, groups)))
+            k.store(sum, waiting, place(rows, p, int64_t(m), k.mul(part, across)));
         });
         return SmallVector<Value>();
       });
@@ -97,21 +114,21 @@ private:
 
   /// The last groups, and what leaves.
   void finish(Value panel, Value base, Value end, LinearProducts::Store store) {
-    Value from = k.index(whole), to = k.index(groups);
+    Groups last{panel, k.index(whole), k.index(groups), !whole};
     bool inParts = across < panelRows;
     if (inParts)
-      keep(panel, base, end, from, to, !whole);
+      keep(base, end, last);
     else
-      unpack(panel, from, to);
-    overTiles(base, end, [&](Value line) {
+      unpack(last);
+    overTiles(base, end, [&](const Rows &rows) {
       SmallVector<Value> sums;
       for (size_t p = 0; p < weights.size(); ++p)
         if (!inParts)
-          llvm::append_range(sums, products(p, k.index(0), line, base, from, to, !whole));
+          llvm::append_range(sums, products(p, k.index(0), rows, last));
         else
-          for (int64_t m = 0; m < tile; ++m)
-            sums.push_back(k.load(waiting, place(line, base, p, m, k.index(0)), panelRows));
-      store(sums, linesFrom(k, line, tile));
+          for (int64_t m = 0; m < rows.count; ++m)
+            sums.push_back(k.load(waiting, place(rows, p, m, k.index(0)), panelRows));
+      store(sums, linesFrom(k, rows.line, rows.count));
     });
   }
 
@@ -132,6 +149,14 @@ bool LinearProducts::unpacks() const {
          k.schedule.getKTile() >= GroupType::kGroup && k.schedule.getKSplit() == 1;
 }
 
-Value LinearProducts::ofUnpacked(Value panel, Value rows, Store store) {
-  return UnpackedNest(k, projections, type).over(panel, rows, store);
+Value LinearProducts::rowsUnpacked(Value rows) {
+  const int64_t tile = k.schedule.getRowTile();
+  if (!unpacks())
+    return k.index(0);
+  Value few = arith::CmpIOp::create(k.body, k.loc, arith::CmpIPredicate::ult, rows, k.index(splits() ? tile : 2 * tile));
+  return arith::SelectOp::create(k.body, k.loc, few, k.index(0), rowsInTiles(k, rows, tile));
+}
+
+void LinearProducts::ofUnpacked(Value panel, Value rows, Store store) {
+  UnpackedNest(k, projections, type).over(panel, rows, store);
 }

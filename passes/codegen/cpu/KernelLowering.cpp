@@ -73,6 +73,7 @@ LogicalResult KernelLowering::lowerTileOp(Operation *op) {
       .Case([&](LoadOp load) { return lowerLoad(load); })
       .Case([&](StoreOp store) { return lowerStore(store); })
       .Case([&](ScratchOp scratch) { return lowerScratch(scratch); })
+      .Case([&](PrefetchOp line) { return prefetch(addressOf(line), 1), success(); })
       .Case([&](BroadcastOp broadcast) { return lowerBroadcast(broadcast), success(); })
       .Case([&](IotaOp iota) { return lowerIota(iota), success(); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce), success(); })

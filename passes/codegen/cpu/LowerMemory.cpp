@@ -61,9 +61,6 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   FailureOr<Type> type = convertType(op, tile);
   if (failed(type))
     return failure();
-  if (auto ahead = op->getAttrOfType<IntegerAttr>(kAheadAttrName))
-    prefetch(offsetBy(addressOf(op), builder.getI8Type(), ahead.getInt()),
-             tile.getDimSize(0) * tile.getElementType().getIntOrFloatBitWidth() / 8);
   Type moved = movedAs(*type);
   Value loaded = op.getValid() ? loadPrefix(cast<VectorType>(moved), addressOf(op), op.getValid())
                                : load(moved, addressOf(op));

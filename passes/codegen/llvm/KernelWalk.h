@@ -55,6 +55,7 @@ protected:
 
   mlir::Value addressOf(tile::LoadOp load);
   mlir::Value addressOf(tile::StoreOp store);
+  mlir::Value addressOf(tile::PrefetchOp prefetch);
   mlir::Value offsetBy(mlir::Value pointer, mlir::Type element, mlir::Value index);
   mlir::Value offsetBy(mlir::Value pointer, mlir::Type element, int64_t index);
   /// `invariant`: nothing writes there while the kernel runs (the descriptor, the tables).

@@ -57,6 +57,10 @@ Value KernelWalk::addressOf(StoreOp store) {
   return addressOf(store.getView().getType(), lookup(store.getView()), store.getIndices());
 }
 
+Value KernelWalk::addressOf(PrefetchOp prefetch) {
+  return addressOf(prefetch.getView().getType(), lookup(prefetch.getView()), prefetch.getIndices());
+}
+
 Value KernelWalk::clampedCount(Value valid, int64_t width) {
   Value least = arith::MaxSIOp::create(builder, loc, valid, index(0));
   return arith::MinSIOp::create(builder, loc, least, index(width));
@@ -122,8 +126,7 @@ void KernelWalk::lowerKVChunk(KVChunkOp op) {
     return arith::MulIOp::create(builder, loc, a, b);
   };
   KVType kv = op.getKv().getType();
-  bool key = op.getPart() == KVPart::Key || op.getPart() == KVPart::KeyScale,
-       scales = op.getPart() == KVPart::KeyScale || op.getPart() == KVPart::ValueScale;
+  bool key = op.getPart() == KVPart::Key || op.getPart() == KVPart::KeyScale, scales = isScale(op.getPart());
   // Chunks and pages are counted in 32 bits, where a division takes half the time.
   Value chunk = arith::IndexCastOp::create(builder, loc, i32, lookup(op.getChunk()));
   Value pageChunks = stepField(offsetof(llmc_step, page_chunks), i32);

@@ -69,6 +69,7 @@ LogicalResult KernelLowering::lowerTileOp(Operation *op) {
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce), success(); })
       .Case([&](DotOp dot) { return lowerDot(dot); })
       .Case([&](Dot4Op dot) { return lowerDot4(dot); })
+      .Case([&](PrefetchOp) { return success(); }) // other warps hide what memory takes
       .Case([&](ScratchOp scratch) {
         return refuse(scratch) << "found memory of the program's own, expected none: lanes do not see each other's stores";
       })

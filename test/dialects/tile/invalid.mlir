@@ -408,6 +408,15 @@ func.func @launch_grid(%x: tensor<?x8xf32>) {
 
 // -----
 
+tile.kernel @prefetch_indices(%step: !tile.step, %x: !tile.view<4x32xi32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'tile.prefetch' op expects 2 indices, found 1}}
+  tile.prefetch %x[%c0] : !tile.view<4x32xi32>
+  tile.return
+}
+
+// -----
+
 tile.kernel @reinterpret_size(%step: !tile.step, %w: !tile.view<4x32xi32>) {
   // expected-error @+1 {{'tile.reinterpret' op expects views that differ in element and last dimension alone, and are equally large, found '!tile.view<4x32xi32>' of 512 bytes and '!tile.view<4x32xf16>' of 256}}
   %h = tile.reinterpret %w : !tile.view<4x32xi32> -> !tile.view<4x32xf16>

@@ -66,6 +66,15 @@ tile.kernel @scratch(%step: !tile.step) {
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @prefetch
+tile.kernel @prefetch(%step: !tile.step, %x: !tile.view<?x8xf32>) {
+  %r = tile.program_id line
+  %c0 = arith.constant 0 : index
+  // CHECK: tile.prefetch %{{.*}}[%{{.*}}, %{{.*}}] : <?x8xf32>
+  tile.prefetch %x[%r, %c0] : !tile.view<?x8xf32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @reinterpret
 tile.kernel @reinterpret(%step: !tile.step, %w: !tile.view<4x9x32xi32>) {
   %c0 = arith.constant 0 : index

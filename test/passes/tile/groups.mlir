@@ -231,7 +231,7 @@ func.func @leaves_rounded(%x: tensor<?x32xf32>) -> tensor<?x32xf32> attributes {
 // -----
 
 // Many rows: a panel's nibbles become bytes once for all tiles of two rows; 64 of 192 columns at a time, sums waiting in between.
-// Fewer rows than two tiles, and what is left of more, read the panel as it is.
+// Fewer rows than two tiles read the panel as it is.
 llm.weight @w : !llm.weight<32x192x!llm.group<bits = 4, minimum = true>, <panel_rows = 32>> from ["w"]
 
 // CHECK-LABEL: func.func @unpacked
@@ -249,14 +249,18 @@ func.func @unpacked(%x: tensor<?x192xf32>) -> tensor<?x32xf32> attributes {llm.g
 
 // CHECK: tile.kernel @linear_0
 // Eight words of codes, scales, minimums.
-// CHECK: %[[BYTES:.*]] = tile.scratch : <2x320xi32>
-// CHECK: %[[WAITING:.*]] = tile.scratch : <32x32xf32>
 // CHECK: %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c4
 // CHECK: %[[END:.*]] = arith.select %[[FEW]], %c0{{.*}}
+// CHECK: %[[BYTES:.*]] = tile.scratch : <2x320xi32>
+// CHECK: %[[WAITING:.*]] = tile.scratch : <32x32xf32>
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[END]]
-// The first two groups: unpacked, multiplied, put aside.
+// The first two groups: unpacked, multiplied, put aside. Meanwhile lines of the two behind them come into the cache, of the
+// 2 x 10 that they have.
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
 // CHECK-COUNT-8: tile.store {{.*}}, %[[BYTES]]
+// CHECK: arith.minui %{{.*}}, %c18
+// CHECK-COUNT-2: tile.prefetch %{{.*}}[%{{.*}}, %c2{{.*}}, %{{.*}}] : <1x6x160xi32>
+// CHECK-NOT: tile.prefetch
 // CHECK: tile.dot4 (%{{.*}}, %{{.*}}) by
 // CHECK: tile.store {{.*}}, %[[WAITING]]
 // CHECK: tile.store {{.*}}, %[[WAITING]]
@@ -274,7 +278,7 @@ func.func @unpacked(%x: tensor<?x192xf32>) -> tensor<?x32xf32> attributes {llm.g
 // -----
 
 // Few registers: 8 of a panel's 32 rows at a time stay in the nearest cache while all rows pass; sums wait until a panel is complete.
-// A tile of rows is unpacked for at once, and what is left goes row by row.
+// A tile of rows is unpacked for at once, and what is left goes in ever smaller tiles.
 llm.weight @w : !llm.weight<32x64x!llm.group<bits = 8>, <panel_rows = 32>> from ["w"]
 
 // CHECK-LABEL: func.func @parts
@@ -292,14 +296,18 @@ func.func @parts(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph
 
 // CHECK: tile.kernel @linear_0
 // Four parts of two groups; 8 words and the scales of 8 rows in each.
+// CHECK: arith.cmpi ult, %{{.*}}, %c3
 // CHECK: %[[BYTES:.*]] = tile.scratch : <8x72xi32>
 // CHECK: %[[WAITING:.*]] = tile.scratch : <48x32xf32>
-// CHECK: arith.cmpi ult, %{{.*}}, %c3
 // CHECK-COUNT-8: tile.store {{.*}}, %[[BYTES]]{{.*}} : tensor<8xi32>
 // CHECK-COUNT-8: tile.dot4 (%{{.*}}, %{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}, %{{.*}}) {signed_weights} : tensor<8xi32>
 // CHECK-COUNT-3: tile.store {{.*}}, %[[WAITING]]{{.*}} : tensor<8xf32>
+// CHECK-COUNT-8: tile.dot4 (%{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}) {signed_weights} : tensor<8xi32>
+// CHECK-COUNT-2: tile.store {{.*}}, %[[WAITING]]{{.*}} : tensor<8xf32>
 // CHECK-COUNT-3: tile.load %[[WAITING]]{{.*}} -> tensor<32xf32>
 // CHECK-COUNT-3: tile.store {{.*}} : tensor<32xf32>, <?x32xf32>
+// CHECK-COUNT-2: tile.load %[[WAITING]]{{.*}} -> tensor<32xf32>
+// CHECK-COUNT-2: tile.store {{.*}} : tensor<32xf32>, <?x32xf32>
 // CHECK: tile.dot4 (%{{.*}}) by %{{.*}} into (%{{.*}}) : tensor<32xi32>
 
 // -----
@@ -323,6 +331,8 @@ func.func @streams(%x: tensor<?x32xf32>) -> tensor<?x352xf32> attributes {llm.gr
 }
 
 // CHECK: tile.kernel @linear_0
+// Of each stream what is read some groups later.
+// CHECK: tile.prefetch %{{.*}}[%{{.*}}, %{{.*}}, %c384] : <11x1x272xi32>
 // CHECK-COUNT-32: tile.dot4
 // CHECK-COUNT-4: tile.store {{.*}} : tensor<32xf32>
 // CHECK-COUNT-16: tile.dot4
