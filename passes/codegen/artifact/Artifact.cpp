@@ -102,7 +102,8 @@ Result<FilePlan> Writer::plan(const PackReport &report) {
                       request.path,
                       request.allowUndefined};
   for (size_t i = 0; i < request.levels.size(); ++i)
-    link.objects.push_back({"kernels-" + std::to_string(i) + ".o", request.levels[i].object});
+    for (size_t part = 0; part < request.levels[i].objects.size(); ++part)
+      link.objects.push_back({"kernels-" + std::to_string(i) + "-" + std::to_string(part) + ".o", request.levels[i].objects[part]});
   link.objects.push_back({"executor.o", request.executor});
   Result<std::string> linked = isShared() ? linkSharedObject(link) : linkRelocatable(link);
   if (!linked)

@@ -9,17 +9,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmc::artifact {
 
 // One compiled set of all kernels. Kernel `k` of the tables is the function `prefix + k` in
-// `object`.
+// one of `objects`.
 struct Level {
   std::string name;      // "x86-64-v3"
   std::string cpu;       // what it was tuned for
   uint64_t features = 0; // LLMC_CPU_* bits that it needs
   std::string prefix;    // different for each level
-  std::string object;    // bytes of a relocatable ELF object
+  std::vector<std::string> objects; // bytes of relocatable ELF objects
 };
 
 // Where the weights of the object are.

@@ -16,6 +16,7 @@
 #include "passes/codegen/cpu/InstrumentThreads.h"
 #include "passes/codegen/llvm/EmitCode.h"
 #include "passes/codegen/llvm/RunGuarded.h"
+#include <thread>
 
 using namespace mlir;
 using namespace llmc;
@@ -23,23 +24,56 @@ using namespace llmc::cpu;
 
 static constexpr const char *kTriple = "x86_64-unknown-linux-gnu";
 
-/// The kernels alone, under their prefixed names, in a module of their own.
-static OwningOpRef<ModuleOp> extractKernels(ModuleOp module, StringRef prefix) {
-  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
-  OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
+/// More objects than processors, so that these end together; each has some fixed cost.
+static constexpr size_t kMostObjects = 8;
+
+using Kernels = std::vector<OwningOpRef<ModuleOp>>;
+
+/// The kernels alone, under their prefixed names, in up to `most` modules of their own: the largest first, each to where the least
+/// is so far.
+static Kernels extractKernels(ModuleOp module, StringRef prefix, size_t most) {
+  struct Sized {
+    LLVM::LLVMFuncOp function;
+    size_t ops;
+  };
+  std::vector<Sized> defined;
+  std::vector<LLVM::LLVMFuncOp> declared;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    auto copy = cast<LLVM::LLVMFuncOp>(builder.clone(*function));
-    if (!copy.isExternal())
-      copy.setSymName((prefix + copy.getSymName()).str());
+    size_t ops = 0;
+    function->walk([&](Operation *) { ++ops; });
+    if (function.isExternal())
+      declared.push_back(function);
+    else
+      defined.push_back({function, ops});
   }
-  return kernels;
+  if (most > 1)
+    llvm::stable_sort(defined, [](const Sized &a, const Sized &b) { return a.ops > b.ops; });
+  Kernels parts(std::max<size_t>(1, std::min(most, defined.size())));
+  for (OwningOpRef<ModuleOp> &part : parts) {
+    part = ModuleOp::create(module.getLoc());
+    for (LLVM::LLVMFuncOp function : declared)
+      part->push_back(function.clone());
+  }
+  std::vector<size_t> sizes(parts.size());
+  for (Sized &kernel : defined) {
+    size_t least = size_t(llvm::min_element(sizes) - sizes.begin());
+    sizes[least] += kernel.ops;
+    LLVM::LLVMFuncOp copy = kernel.function.clone();
+    copy.setSymName((prefix + copy.getSymName()).str());
+    parts[least]->push_back(copy);
+  }
+  return parts;
 }
 
 static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, std::string &error) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
+  static const bool isThere = [] { // once, whichever thread comes first
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return true;
+  }();
+  (void)isThere;
   llvm::TargetOptions options = strictOptions();
   options.FunctionSections = true;
   options.DataSections = true;
@@ -117,24 +151,49 @@ static void generate(ModuleOp kernels, const CpuLevel &level, EmitKind kind, con
     error = "this LLVM cannot write that kind of file";
 }
 
-FailureOr<llvm::SmallVector<char, 0>> llmc::cpu::emit(ModuleOp module, const CpuLevel &level, EmitKind kind,
-                                                      const EmitOptions &options) {
+/// Code of each part of the kernels.
+static FailureOr<std::vector<llvm::SmallVector<char, 0>>> emitParts(ModuleOp module, const CpuLevel &level, EmitKind kind,
+                                                                    const EmitOptions &options, size_t most) {
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   module.getContext()->appendDialectRegistry(registry);
-  OwningOpRef<ModuleOp> kernels = extractKernels(module, options.prefix);
-  llvm::SmallVector<char, 0> bytes;
-  std::string error;
+  Kernels kernels = extractKernels(module, options.prefix, most);
+  std::vector<llvm::SmallVector<char, 0>> parts(kernels.size());
+  std::vector<std::string> errors(kernels.size());
   std::string fatal;
-  bool finished = runGuarded([&] { generate(*kernels, level, kind, options, bytes, error); }, fatal);
-  if (!finished || !error.empty())
-    return module.emitError() << "no code for CPU level " << level.name << ": " << (finished ? error : fatal);
-  if (kind == EmitKind::Object) {
-    SmallVector<std::string> unexpected = unexpectedSymbols(bytes, options.instrumentThreads);
+  size_t threads = module.getContext()->isMultithreadingEnabled() ? std::max(1u, std::thread::hardware_concurrency()) : 1;
+  auto generatePart = [&](size_t i) { generate(*kernels[i], level, kind, options, parts[i], errors[i]); };
+  if (!runGuarded(kernels.size(), threads, generatePart, fatal))
+    return module.emitError() << "no code for CPU level " << level.name << ": " << fatal;
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return module.emitError() << "no code for CPU level " << level.name << ": " << error;
+  for (const llvm::SmallVector<char, 0> &part : parts) {
+    if (kind != EmitKind::Object)
+      break;
+    SmallVector<std::string> unexpected = unexpectedSymbols(part, options.instrumentThreads);
     if (!unexpected.empty())
       return module.emitError() << "code for CPU level " << level.name << " needs '" << llvm::join(unexpected, "', '")
                                 << "', expected nothing but memcpy, memmove and memset";
   }
-  return bytes;
+  return parts;
+}
+
+FailureOr<llvm::SmallVector<char, 0>> llmc::cpu::emit(ModuleOp module, const CpuLevel &level, EmitKind kind,
+                                                      const EmitOptions &options) {
+  FailureOr<std::vector<llvm::SmallVector<char, 0>>> parts = emitParts(module, level, kind, options, 1);
+  if (failed(parts))
+    return failure();
+  return std::move(parts->front());
+}
+
+FailureOr<std::vector<std::string>> llmc::cpu::emitObjects(ModuleOp module, const CpuLevel &level, const EmitOptions &options) {
+  FailureOr<std::vector<llvm::SmallVector<char, 0>>> parts = emitParts(module, level, EmitKind::Object, options, kMostObjects);
+  if (failed(parts))
+    return failure();
+  std::vector<std::string> objects;
+  for (const llvm::SmallVector<char, 0> &part : *parts)
+    objects.emplace_back(part.begin(), part.end());
+  return objects;
 }

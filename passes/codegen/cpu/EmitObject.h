@@ -6,6 +6,8 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/codegen/cpu/CpuLevel.h"
+#include <string>
+#include <vector>
 
 namespace llmc::cpu {
 
@@ -25,5 +27,10 @@ struct EmitOptions {
 /// a time: others wait.
 mlir::FailureOr<llvm::SmallVector<char, 0>> emit(mlir::ModuleOp module, const CpuLevel &level,
                                                  EmitKind kind, const EmitOptions &options = {});
+
+/// The same as some objects, which threads make side by side where the module's context allows any; how many, and which kernel is
+/// in which, depends on the kernels alone. At least one.
+mlir::FailureOr<std::vector<std::string>> emitObjects(mlir::ModuleOp module, const CpuLevel &level,
+                                                      const EmitOptions &options = {});
 
 } // namespace llmc::cpu

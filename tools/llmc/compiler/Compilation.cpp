@@ -128,10 +128,10 @@ Result<std::vector<artifact::Level>> makeLevels(ModuleOp module, const CompileRe
     cpu::EmitOptions options;
     options.prefix = "llmc_k" + std::to_string(made.size()) + "_";
     options.instrumentThreads = request.instrumentThreads;
-    Result<std::string> object = emitKernels(module, level, cpu::EmitKind::Object, options, request.pipeline);
-    if (!object)
-      return object.takeError();
-    made.push_back({level.name, level.tuneFor, level.features, options.prefix, std::move(*object)});
+    Result<std::vector<std::string>> objects = emitObjects(module, level, options, request.pipeline);
+    if (!objects)
+      return objects.takeError();
+    made.push_back({level.name, level.tuneFor, level.features, options.prefix, std::move(*objects)});
   }
   return made;
 }
@@ -211,7 +211,7 @@ Status printCode(ModuleOp module, const CompileRequest &request) {
   if (!levels)
     return levels.takeError();
   cpu::EmitKind kind = request.emit == "asm" ? cpu::EmitKind::Assembly : cpu::EmitKind::LLVMIR;
-  Result<std::string> text = emitKernels(module, levels->front(), kind, {}, request.pipeline);
+  Result<std::string> text = emitText(module, levels->front(), kind, request.pipeline);
   if (!text)
     return text.takeError();
   return writeText(request.output.empty() ? "-" : request.output, *text);

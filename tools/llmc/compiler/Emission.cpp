@@ -26,8 +26,10 @@ Result<std::vector<cpu::CpuLevel>> llmc::levelsOf(const std::string &target) {
   return levels;
 }
 
-Result<std::string> llmc::emitKernels(ModuleOp module, const cpu::CpuLevel &level, cpu::EmitKind kind, const cpu::EmitOptions &options,
-                                      const PipelineOptions &pipeline) {
+/// Runs the kernel stage on a copy of `module`; `emit` makes code of it.
+template <typename Emit>
+static auto emitLowered(ModuleOp module, const cpu::CpuLevel &level, const PipelineOptions &pipeline, Emit emit)
+    -> Result<std::decay_t<decltype(*emit(module))>> {
   DiagnosticCollector diagnostics(*module.getContext());
   OwningOpRef<ModuleOp> copy = module.clone();
   PassManager passes(module.getContext());
@@ -36,8 +38,22 @@ Result<std::string> llmc::emitKernels(ModuleOp module, const cpu::CpuLevel &leve
   addStages(passes, "memory", "kernel", forLevel);
   if (failed(passes.run(*copy)))
     return diagnostics.error("stage kernel failed");
-  FailureOr<SmallVector<char, 0>> code = cpu::emit(*copy, level, kind, options);
+  auto code = emit(*copy);
   if (failed(code))
     return diagnostics.error("no code could be made for " + level.name);
-  return std::string(code->begin(), code->end());
+  return std::move(*code);
+}
+
+Result<std::string> llmc::emitText(ModuleOp module, const cpu::CpuLevel &level, cpu::EmitKind kind, const PipelineOptions &pipeline) {
+  return emitLowered(module, level, pipeline, [&](ModuleOp lowered) -> FailureOr<std::string> {
+    FailureOr<SmallVector<char, 0>> code = cpu::emit(lowered, level, kind);
+    if (failed(code))
+      return failure();
+    return std::string(code->begin(), code->end());
+  });
+}
+
+Result<std::vector<std::string>> llmc::emitObjects(ModuleOp module, const cpu::CpuLevel &level, const cpu::EmitOptions &options,
+                                                   const PipelineOptions &pipeline) {
+  return emitLowered(module, level, pipeline, [&](ModuleOp lowered) { return cpu::emitObjects(lowered, level, options); });
 }

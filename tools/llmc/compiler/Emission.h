@@ -11,8 +11,11 @@ namespace llmc {
 /// The levels of "cpu:x86-64-v3,x86-64-v4", least demanding first; the first decides the schedules.
 Result<std::vector<cpu::CpuLevel>> levelsOf(const std::string &target);
 
-/// The kernels of `module` (end of the memory stage, left as it is) as text or object code for one level.
-Result<std::string> emitKernels(mlir::ModuleOp module, const cpu::CpuLevel &level, cpu::EmitKind kind, const cpu::EmitOptions &options,
-                                const PipelineOptions &pipeline);
+/// The kernels of `module` (end of the memory stage, left as it is) as text for one level.
+Result<std::string> emitText(mlir::ModuleOp module, const cpu::CpuLevel &level, cpu::EmitKind kind, const PipelineOptions &pipeline);
+
+/// The same as objects.
+Result<std::vector<std::string>> emitObjects(mlir::ModuleOp module, const cpu::CpuLevel &level, const cpu::EmitOptions &options,
+                                             const PipelineOptions &pipeline);
 
 } // namespace llmc

@@ -130,9 +130,9 @@ TEST_F(FailureTest, MissingKernelIsNamed) {
 
 TEST_F(FailureTest, AnObjectThatIsNoneIsRefused) {
   ArtifactRequest made = request("model.so");
-  made.levels[0].object = std::string("\177ELF\2\1\1 but not really", 24);
-  expectFailure(made, "kernels-0.o");
-  made.levels[0].object = "";
+  made.levels[0].objects.push_back(std::string("\177ELF\2\1\1 but not really", 24));
+  expectFailure(made, "kernels-0-1.o");
+  made.levels[0].objects.clear();
   expectFailure(made, "symbol: base_embed");
   EXPECT_TRUE(writeArtifact(request("model.so")).ok()) << "the linker works afterwards";
 }
@@ -167,7 +167,7 @@ TEST_F(FailureTest, OtherEndingsAreRefused) {
 TEST_F(FailureTest, FilePlansRefuseWhatNoLinkerOfOursWrites) {
   EXPECT_FALSE(planSharedObject("not an ELF file", 64).ok());
   EXPECT_FALSE(planObject(std::string(64, '\0'), 64).ok());
-  const std::string noWeights = toyLevels()[0].object;
+  const std::string noWeights = toyLevels()[0].objects.front();
   EXPECT_FALSE(planSharedObject(noWeights, 64).ok());
   EXPECT_FALSE(planObject(noWeights, 64).ok());
   FilePlan large{"", uint64_t(10000000000), ""};

@@ -150,12 +150,12 @@ std::vector<float> expectedLogits(const ToyWeights &weights, const std::vector<i
 }
 
 std::vector<Level> toyLevels() {
-  return {{"base", "x86-64", 0, "base_", readFile(TOY_KERNELS_BASE)},
-          {"second", "x86-64", LLMC_CPU_AVX2, "second_", readFile(TOY_KERNELS_SECOND)}};
+  return {{"base", "x86-64", 0, "base_", {readFile(TOY_KERNELS_BASE)}},
+          {"second", "x86-64", LLMC_CPU_AVX2, "second_", {readFile(TOY_KERNELS_SECOND)}}};
 }
 
 Level toyThreadSanitizerLevel() {
-  return {"base", "x86-64", 0, "base_", readFile(TOY_KERNELS_TSAN)};
+  return {"base", "x86-64", 0, "base_", {readFile(TOY_KERNELS_TSAN)}};
 }
 
 TestFolder::TestFolder() {

@@ -6,8 +6,8 @@
 
 using namespace llmc::cpu::test;
 
-static std::string kernel(const std::string &body) {
-  return "tile.kernel @k(%step: !tile.step, %x: !tile.view<?x64xf32>, %y: !tile.view<?x64xf32>) {\n"
+static std::string kernel(const std::string &body, const std::string &name = "k") {
+  return "tile.kernel @" + name + "(%step: !tile.step, %x: !tile.view<?x64xf32>, %y: !tile.view<?x64xf32>) {\n"
          "  %r = tile.program_id line\n  %c0 = arith.constant 0 : index\n"
          "  %a = tile.load %x[%r, %c0] : !tile.view<?x64xf32> -> tensor<64xf32>\n" +
          body +
@@ -69,6 +69,28 @@ TEST(Emit, wide_and_masked_accesses_reach_the_thread_sanitizer) {
   EXPECT_EQ(count(compile(kernel(body), options), "__tsan"), 0u);
 }
 
+TEST(Emit, objects_have_every_kernel_once_whoever_makes_them) {
+  std::string source;
+  for (int i = 0; i < 11; ++i) {
+    std::string body = "  %b = arith.addf %a, %a : tensor<64xf32>\n";
+    for (int more = 0; more < i; ++more)
+      body += "  %m" + std::to_string(more) + " = math.exp %b : tensor<64xf32>\n  tile.store %m" + std::to_string(more) +
+              ", %y[%r, %c0] : tensor<64xf32>, !tile.view<?x64xf32>\n";
+    source += kernel(body, "kernel_" + std::to_string(i) + "_");
+  }
+  std::vector<std::string> alone = compileObjects(source, false), together = compileObjects(source, true);
+  EXPECT_EQ(alone.size(), 8u);
+  EXPECT_TRUE(alone == together) << "the same bytes, in the same order";
+  for (int i = 0; i < 11; ++i) {
+    size_t found = 0;
+    for (const std::string &object : alone)
+      found += count(object, ".text.kernel_" + std::to_string(i) + "_") > 0;
+    EXPECT_EQ(found, 1u) << "kernel_" << i;
+  }
+  EXPECT_EQ(compileObjects(kernel(kSquareAndAdd), true).size(), 1u);
+  EXPECT_EQ(compileObjects("", true).size(), 1u);
+}
+
 static std::string errorsOf(const std::string &source, const std::string &level = "x86-64-v3") {
   std::string errors, object = compile(source, {CompileOptions::Object, level, "", false}, &errors);
   EXPECT_TRUE(object.empty());
@@ -104,6 +126,13 @@ TEST(Emit, fatal_errors_of_llvm_come_back_as_errors) {
                        "vector<64xi8>) -> vector<16xi32>\n  llvm.return %r : vector<16xi32>\n}";
   std::string errors = errorsOf(source);
   EXPECT_NE(errors.find("no code for CPU level x86-64-v3: "), std::string::npos) << errors;
+  // From one part of several: an instruction that no level has.
+  std::string parts;
+  EXPECT_TRUE(compileObjects("llvm.func @g(%a: i32) -> i32 {\n  llvm.return %a : i32\n}\n"
+                             "llvm.func @f() {\n  llvm.call_intrinsic \"llvm.x86.xsusldtrk\"() : () -> ()\n  llvm.return\n}",
+                             true, &parts)
+                  .empty());
+  EXPECT_NE(parts.find("no code for CPU level native: "), std::string::npos) << parts;
   // The process goes on, and so does code generation.
   EXPECT_FALSE(compile(source, {CompileOptions::Object, "x86-64-v4+vnni+bf16", "", false}).empty());
 }

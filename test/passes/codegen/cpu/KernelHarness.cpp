@@ -28,33 +28,49 @@ static EmitKind emitKind(CompileOptions::Kind kind) {
                                             : EmitKind::LLVMIR;
 }
 
-std::string compile(const std::string &source, const CompileOptions &options, std::string *errors) {
+/// Lowers `source` and lets `emit` make code of it.
+static void emitLowered(const std::string &source, const std::string &levelName, MLIRContext::Threading threading,
+                        std::string *errors, llvm::function_ref<void(ModuleOp, const CpuLevel &)> emit) {
   std::string diagnostics;
-  std::optional<CpuLevel> level = parseCpuLevel(options.level, diagnostics);
+  std::optional<CpuLevel> level = parseCpuLevel(levelName, diagnostics);
   DialectRegistry registry;
   registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                   func::FuncDialect, LLVM::LLVMDialect>();
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  MLIRContext context(registry, threading);
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     diagnostics += diagnostic.str() + "\n";
     return success();
   });
-  std::string text;
   if (level)
     if (OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context)) {
       PassManager passes(&context);
-      addKernelPasses(passes, options.level);
+      addKernelPasses(passes, levelName);
       if (succeeded(passes.run(*module)))
-        if (auto bytes = emit(*module, *level, emitKind(options.kind),
-                              {options.prefix, options.instrumentThreads});
-            succeeded(bytes))
-          text.assign(bytes->begin(), bytes->end());
+        emit(*module, *level);
     }
   if (errors)
     *errors = diagnostics;
   else
     EXPECT_EQ(diagnostics, "");
+}
+
+std::string compile(const std::string &source, const CompileOptions &options, std::string *errors) {
+  std::string text;
+  emitLowered(source, options.level, MLIRContext::Threading::DISABLED, errors, [&](ModuleOp module, const CpuLevel &level) {
+    if (auto bytes = emit(module, level, emitKind(options.kind), {options.prefix, options.instrumentThreads}); succeeded(bytes))
+      text.assign(bytes->begin(), bytes->end());
+  });
   return text;
+}
+
+std::vector<std::string> compileObjects(const std::string &source, bool withThreads, std::string *errors) {
+  std::vector<std::string> objects;
+  auto threading = withThreads ? MLIRContext::Threading::ENABLED : MLIRContext::Threading::DISABLED;
+  emitLowered(source, "native", threading, errors, [&](ModuleOp module, const CpuLevel &level) {
+    if (auto made = emitObjects(module, level); succeeded(made))
+      objects = std::move(*made);
+  });
+  return objects;
 }
 
 std::vector<std::string> levelsHere() {

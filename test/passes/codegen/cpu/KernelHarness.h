@@ -38,6 +38,9 @@ struct CompileOptions {
 std::string compile(const std::string &source, const CompileOptions &options,
                     std::string *errors = nullptr);
 
+/// The objects of `source` for native, made by one thread or by some.
+std::vector<std::string> compileObjects(const std::string &source, bool withThreads, std::string *errors = nullptr);
+
 /// Every level whose code can run here, "native" last.
 std::vector<std::string> levelsHere();
 
