@@ -12,11 +12,9 @@ using namespace llmc::tiles;
 static constexpr int64_t kWords = GroupType::kGroup / 4; // of a group with a byte for each code
 
 /// Some rows compute about as long as memory takes to bring a panel, so what comes next is prefetched meanwhile. A single row only
-/// waits for memory, and prefetches of one stream would wait with it; those of several, which a machine that reads them
-/// sooner does not see coming at the start of each panel, help.
-static constexpr int64_t kAhead = 8192, kAheadSideBySide = 1536;
+/// waits for memory, and prefetches of one stream would wait with it.
+static constexpr int64_t kAhead = 8192;
 
-static constexpr int64_t kLineBytes = 64;
 static constexpr int64_t kSign = 128;                      // less, and a code of 8 bits is signed
 
 static int64_t widthOfTile(Value tile) { return cast<RankedTensorType>(tile.getType()).getDimSize(0); }
@@ -37,12 +35,8 @@ Value GroupPanels::intTile(int64_t width, int64_t value) {
 Value GroupPanels::loadAt(const Place &place, Value view, int64_t elements) {
   SmallVector<Value> at(place.block);
   at.push_back(place.first ? k.add(place.first, k.index(elements)) : k.index(elements));
-  int64_t elementBytes = cast<tile::ViewType>(view.getType()).getElementBytes(), bytes = place.width * elementBytes;
-  for (int64_t line = 0; place.ahead && line < bytes; line += kLineBytes) {
-    SmallVector<Value> next(at);
-    next.back() = k.add(at.back(), k.index((place.ahead + line) / elementBytes));
-    k.prefetch(view, next);
-  }
+  if (place.ahead)
+    k.prefetchAhead(view, at, place.ahead, place.width * cast<tile::ViewType>(view.getType()).getElementBytes());
   return k.load(view, at, place.width);
 }
 
@@ -172,7 +166,7 @@ SmallVector<Value> GroupPanels::unpackedProducts(QuantizedRow &rows, const Unpac
 
 /// As many lines as have been unpacked lie behind them; the last stands for what would be too many.
 void GroupPanels::prefetchBehind(const Behind &behind, Value from, Value to, Value group) {
-  const int64_t elements = kLineBytes / 4, ofBlock = cast<tile::ViewType>(view.getType()).getShape().back() / elements;
+  const int64_t elements = KernelBuilder::kLineBytes / 4, ofBlock = cast<tile::ViewType>(view.getType()).getShape().back() / elements;
   Value last = k.sub(k.mul(k.sub(to, from), ofBlock), k.index(kLinesAGroup));
   Value line = k.minimum(k.add(behind.line, k.mul(k.sub(group, from), kLinesAGroup)), last);
   for (int64_t i = 0; i < kLinesAGroup; ++i)

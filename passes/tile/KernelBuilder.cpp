@@ -148,6 +148,15 @@ Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value v
   return extended(body, loc, tileType(width), stored);
 }
 
+void KernelBuilder::prefetchAhead(Value view, ValueRange indices, int64_t ahead, int64_t bytes) {
+  int64_t elementBytes = cast<tile::ViewType>(view.getType()).getElementBytes();
+  for (int64_t at = ahead; at < ahead + bytes; at += kLineBytes) {
+    SmallVector<Value> line(indices);
+    line.back() = add(indices.back(), index(at / elementBytes));
+    prefetch(view, line);
+  }
+}
+
 Value KernelBuilder::reinterpret(Value view, Type element) {
   auto type = cast<tile::ViewType>(view.getType());
   SmallVector<int64_t> shape(type.getShape());

@@ -90,6 +90,9 @@ public:
   void prefetch(mlir::Value view, mlir::ValueRange indices) {
     tile::PrefetchOp::create(body, loc, view, indices);
   }
+  /// The lines of `bytes` bytes that begin `ahead` bytes behind these indices.
+  void prefetchAhead(mlir::Value view, mlir::ValueRange indices, int64_t ahead, int64_t bytes);
+  static constexpr int64_t kLineBytes = 64;
   /// The same memory as elements of another type.
   mlir::Value reinterpret(mlir::Value view, mlir::Type element);
   mlir::Value loadScalar(mlir::Value view, mlir::ValueRange indices);

@@ -75,6 +75,9 @@ SmallVector<Value> LinearProducts::ofFloats(ArrayRef<Value> panels, ArrayRef<Val
     for (Projection &projection : projections)
       for (Value panel : panels) {
         Value view = k.weight(projection.weight);
+        if (panels.size() > 1 && lines.size() == 1)
+          k.prefetchAhead(view, {panel, column, k.index(0)}, kAheadSideBySide,
+                          width * panelRows() * cast<tile::ViewType>(view.getType()).getElementBytes());
         auto tile = RankedTensorType::get({width, panelRows()},
                                           cast<tile::ViewType>(view.getType()).getElementType());
         Value matrix = tile::LoadOp::create(k.body, k.loc, tile, view,

@@ -362,3 +362,26 @@ func.func @embed_rows(%step: !llm.step) -> tensor<?x64xf32> attributes {llm.grap
 // CHECK: %[[IN_PANEL:.*]] = arith.remui %[[TOKEN]], %{{.*}}
 // CHECK: tile.load %{{.*}}[%[[PANEL]], {{.*}}] : <4x2x576xi8> -> tensor<4xi8>
 // CHECK-COUNT-8: tile.store {{.*}} : tensor<4xf32>, <?x64xf32>
+
+// -----
+
+// Floats side by side too: 16 columns of a panel in bf16 are 1 KiB, and as much is prefetched of each stream.
+llm.weight @w : !llm.weight<64x64xbf16, <panel_rows = 32>> from ["w"]
+
+// CHECK-LABEL: func.func @float_streams
+func.func @float_streams(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.graph = "decode"} {
+  %y = llm.fused "w" schedule <panels = 2, k_tile = 16> {
+    %0 = llm.linear %x, @w : tensor<?x64xf32> -> tensor<?x64xf32>
+    llm.yield %0 : tensor<?x64xf32>
+  } : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// CHECK: tile.kernel @linear_0
+// CHECK: tile.prefetch %{{.*}}[%{{.*}}, %{{.*}}, %c768] : <2x64x32xbf16>
+// CHECK-COUNT-15: tile.prefetch
+// CHECK: tile.dot
+// CHECK-COUNT-16: tile.prefetch
+// CHECK: tile.dot
+// CHECK-NOT: tile.prefetch
+// CHECK: tile.store
