@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of `llmc bench`, most of which take lists.
 #include "tools/llmc/CommandLineParts.h"
+#include <algorithm>
 #include <charconv>
 
 namespace llmc::tool {
@@ -67,7 +68,7 @@ CLI::Option *declareModes(CLI::App &app, BenchOptions &options) {
 }
 
 // What cannot go together, so that no option is passed over in silence.
-void checkBench(const BenchOptions &options, bool hasModel, bool hasNice) {
+void checkBench(const BenchOptions &options, bool hasModel, bool hasNice, bool hasLengths) {
   const bool compares = !options.compare.empty();
   if (compares == hasModel)
     throw CLI::ValidationError(compares ? "found a model with --compare, expected two files alone"
@@ -81,6 +82,11 @@ void checkBench(const BenchOptions &options, bool hasModel, bool hasNice) {
   if (!hasRows && (options.perOp || options.byKind || !options.trace.empty()))
     throw CLI::ValidationError("found --per-op, --by-kind or --trace without rows, expected them "
                                "without --compare, --busy-neighbour and --start");
+  if (options.start && hasLengths)
+    throw CLI::ValidationError("found --prompt-len, --gen, --depth or --batch with --start, expected none: its prompt has 5 tokens");
+  const auto isZero = [](uint32_t length) { return length == 0; };
+  if (hasRows && !options.generated && std::all_of(options.promptLengths.begin(), options.promptLengths.end(), isZero))
+    throw CLI::ValidationError("found --prompt-len 0 and --gen 0, expected something to measure");
   if (compares && !options.json.empty())
     throw CLI::ValidationError("found --json with --compare, which writes none");
   if (options.busyNeighbour && !options.generated)
@@ -98,9 +104,9 @@ Body declareBench(CLI::App &app) {
   CLI::Option *steps =
       declareCount(app, "--gen", options->generated, "steps of a decode; 0: none", 0, kMostTokens)
           ->capture_default_str();
-  declareList(app, "--depth", options->depths, "tokens that a sequence holds before them", 0,
+  CLI::Option *depths = declareList(app, "--depth", options->depths, "tokens that a sequence holds before them", 0,
               kMostTokens);
-  declareList(app, "--batch", options->batches, "sequences decoded together", 1, kMostTokens);
+  CLI::Option *batches = declareList(app, "--batch", options->batches, "sequences decoded together", 1, kMostTokens);
   declareList(app, "--threads", options->threads, "threads of a step [all cores]", 1, kMostThreads);
   declareCount(app, "--repeat", options->repeats, "runs of each row after one to warm up", 1,
                100000)
@@ -119,7 +125,8 @@ Body declareBench(CLI::App &app) {
       "  llmc bench model.so --prompt-len 32,512 --depth 0,1024 --threads 1,2 --by-kind");
   CLI::Option *model = app.get_option("model")->required(false);
   app.callback([=] {
-    checkBench(*options, model->count(), nice->count());
+    const bool hasLengths = prompts->count() + steps->count() + depths->count() + batches->count() > 0;
+    checkBench(*options, model->count(), nice->count(), hasLengths);
     options->fitsPrompts = !prompts->count();
     options->fitsGenerated = !steps->count();
   });

@@ -14,7 +14,7 @@ namespace llmc::tool {
 // What a command does once its options are read.
 using Body = std::function<Status()>;
 
-constexpr uint32_t kMostThreads = 4096;
+constexpr uint32_t kMostThreads = 1024; // of a pool
 constexpr uint32_t kMostTokens = 1u << 30;
 
 // The group of options that are left out of the list: told at the end of the help, or for tests

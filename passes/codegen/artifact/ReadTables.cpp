@@ -129,6 +129,9 @@ LogicalResult readWeight(tile::PackedOp op, Tables &tables) {
                             << tables.weightsBytes << ")";
   if (failed(readSource(op, weight)))
     return failure();
+  if (weight.computed && weight.rows < tables.limits.maxPositions)
+    return op.emitOpError() << "has angles of " << weight.rows << " positions, expected as many as 'max_positions' in 'llm.limits' ("
+                            << tables.limits.maxPositions << ")";
   tables.weightsBytes = weight.offset + weight.bytes;
   tables.weights.push_back(std::move(weight));
   return success();

@@ -66,6 +66,11 @@ TEST(BenchCompare, OtherFilesAreErrors) {
   folder.write("old.json", old.dump());
   folder.write("damaged.json", damaged.dump());
   folder.write("text.json", "hello");
+  Json noRows = benchFile(1, 1);
+  noRows["prefill"] = noRows["decode"] = Json::array();
+  folder.write("start.json", noRows.dump());
+  EXPECT_TRUE(contains(llmc({"bench", "--compare", folder.file("start.json"), folder.file("start.json")}).error,
+                       "start.json: error: found no row of a prefill or a decode"));
   const std::vector<std::pair<const char *, const char *>> cases = {
       {"none.json", "none.json: error: cannot be read"},
       {"text.json", "text.json: error: found no JSON with a schema"},
@@ -89,6 +94,8 @@ TEST(BenchModes, WhatCannotGoTogetherIsWrongUsage) {
       {{demoPath(), "--start", "--per-op"}, "without rows"},
       {{"--compare", "a", "b", "--json", "c"}, "found --json with --compare"},
       {{demoPath(), "--busy-neighbour", "--gen", "0"}, "found --gen 0"},
+      {{demoPath(), "--start", "--depth", "7"}, "or --batch with --start, expected none"},
+      {{demoPath(), "--gen", "0", "--prompt-len", "0,0"}, "expected something to measure"},
   };
   for (const auto &[arguments, expected] : cases) {
     std::vector<std::string> all = {"bench"};

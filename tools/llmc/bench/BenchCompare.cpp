@@ -108,6 +108,8 @@ Status compareBenches(const std::string &first, const std::string &second) {
     for (const ComparedRow &row : *rows)
       if (std::find(names.begin(), names.end(), row.name) == names.end())
         names.push_back(row.name);
+  if (names.empty())
+    return errorAt(first, "", "found no row of a prefill or a decode, nor in the other file, expected what 'llmc bench --json' writes without --start");
   Table table({"row", ">A tok/s", ">quartiles", ">B tok/s", ">quartiles", ">B/A", "outside"});
   for (const std::string &name : names) {
     const ComparedRow *left = find(*a, name), *right = find(*b, name);

@@ -18,6 +18,8 @@
 #include "tools/llmc/compiler/Plugins.h"
 #include "tools/llmc/compiler/Remarks.h"
 #include "tools/llmc/compiler/StageOutput.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -53,7 +55,44 @@ Result<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const CompileReq
   return module;
 }
 
+constexpr size_t kDeepestText = 1000, kMostResultDigits = 6;
+
+/// MLIR's parser recurses into brackets and makes room for as many results as a number behind '#' says: what would end the process
+/// is refused before.
+Status checkNesting(const std::string &file) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return {}; // the parser says why
+  StringRef text = (*buffer)->getBuffer();
+  size_t depth = 0, line = 1;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    line += c == '\n';
+    if (inString) {
+      i += c == '\\';
+      inString = c != '"' && c != '\n';
+    } else if (c == '"') {
+      inString = true;
+    } else if (text.substr(i).starts_with("//")) {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    } else if (text.substr(i).starts_with("->")) {
+      ++i;
+    } else if (StringRef("{[(<").contains(c)) {
+      if (++depth > kDeepestText)
+        return errorAt(file, "line " + std::to_string(line), "nests deeper than " + std::to_string(kDeepestText) + " brackets, expected IR that llmc printed");
+    } else if (StringRef("}])>").contains(c)) {
+      depth -= depth > 0;
+    } else if (c == '#' && text.substr(i + 1).take_while(llvm::isDigit).size() > kMostResultDigits) {
+      return errorAt(file, "line " + std::to_string(line), "names a result by a number of more than " + std::to_string(kMostResultDigits) + " digits, expected IR that llmc printed");
+    }
+  }
+  return {};
+}
+
 Result<OwningOpRef<ModuleOp>> parseModule(MLIRContext &context, const CompileRequest &request) {
+  if (Status readable = checkNesting(request.input); !readable.ok())
+    return readable.takeError();
   DiagnosticCollector diagnostics(context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(request.input, &context);
   if (!module)
@@ -250,6 +289,10 @@ Status checkRequest(const CompileRequest &request) {
     return {};
   if (!findStage(request.from) || request.from == "kernel" || request.from == "object")
     return errorAt("--from", "", "unknown stage '" + escaped(request.from) + "', expected import, graph, schedule, tile or memory");
+  if (const Stage *emitted = findStage(request.emit); emitted && emitted < findStage(request.from))
+    return errorAt("--emit", "", "found '" + request.emit + "', which comes before --from " + request.from + ", expected that stage or a later one");
+  if (request.maxSequence)
+    return errorAt("--max-seq", "", "found with --from, expected it where the model is imported: the module has its limits ('llm.limits')");
   if (request.weights.empty() && request.emit == "so")
     return errorAt("--from", "", "no weights named, expected --weights MODEL: printed IR holds none");
   return {};

@@ -55,5 +55,12 @@ Result<std::string> llmc::emitText(ModuleOp module, const cpu::CpuLevel &level, 
 
 Result<std::vector<std::string>> llmc::emitObjects(ModuleOp module, const cpu::CpuLevel &level, const cpu::EmitOptions &options,
                                                    const PipelineOptions &pipeline) {
-  return emitLowered(module, level, pipeline, [&](ModuleOp lowered) { return cpu::emitObjects(lowered, level, options); });
+  return emitLowered(module, level, pipeline, [&](ModuleOp lowered) {
+    MLIRContext &context = *lowered.getContext();
+    const bool had = context.isMultithreadingEnabled();
+    context.enableMultithreading();
+    auto objects = cpu::emitObjects(lowered, level, options);
+    context.enableMultithreading(had);
+    return objects;
+  });
 }

@@ -102,6 +102,7 @@ TEST(ReadTables, RefusesWhatTheTablesCannotHold) {
       {"16 x 4 of f32 panel_rows 0 offset 640 bytes 256",
        "16 x 4 of bf16 panel_rows 0 offset 640 bytes 128",
        "expects a row-major table of f32 and 4 columns, found 4 columns"},
+      {"max_positions = 16", "max_positions = 17", "has angles of 16 positions, expected as many as 'max_positions' in 'llm.limits' (17)"},
       {"11 x 6 of f32 panel_rows 0", "11 x 6 of f64 panel_rows 0",
        "has elements of 'f64', expected f32, f16, bf16 or !llm.group"},
       {"11 x 6 of f32 panel_rows 0", "11 x 6 of bf16 panel_rows 0",
