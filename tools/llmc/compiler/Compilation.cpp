@@ -15,11 +15,10 @@
 #include "tools/llmc/compiler/Diagnostics.h"
 #include "tools/llmc/compiler/Emission.h"
 #include "tools/llmc/compiler/ModuleLimits.h"
+#include "tools/llmc/compiler/Nesting.h"
 #include "tools/llmc/compiler/Plugins.h"
 #include "tools/llmc/compiler/Remarks.h"
 #include "tools/llmc/compiler/StageOutput.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -53,41 +52,6 @@ Result<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const CompileReq
   if (module)
     setLimits(**module, opened.config, *positions, request.maxBatch);
   return module;
-}
-
-constexpr size_t kDeepestText = 1000, kMostResultDigits = 6;
-
-/// MLIR's parser recurses into brackets and makes room for as many results as a number behind '#' says: what would end the process
-/// is refused before.
-Status checkNesting(const std::string &file) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
-    return {}; // the parser says why
-  StringRef text = (*buffer)->getBuffer();
-  size_t depth = 0, line = 1;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    line += c == '\n';
-    if (inString) {
-      i += c == '\\';
-      inString = c != '"' && c != '\n';
-    } else if (c == '"') {
-      inString = true;
-    } else if (text.substr(i).starts_with("//")) {
-      i = std::min(text.find('\n', i), text.size()) - 1;
-    } else if (text.substr(i).starts_with("->")) {
-      ++i;
-    } else if (StringRef("{[(<").contains(c)) {
-      if (++depth > kDeepestText)
-        return errorAt(file, "line " + std::to_string(line), "nests deeper than " + std::to_string(kDeepestText) + " brackets, expected IR that llmc printed");
-    } else if (StringRef("}])>").contains(c)) {
-      depth -= depth > 0;
-    } else if (c == '#' && text.substr(i + 1).take_while(llvm::isDigit).size() > kMostResultDigits) {
-      return errorAt(file, "line " + std::to_string(line), "names a result by a number of more than " + std::to_string(kMostResultDigits) + " digits, expected IR that llmc printed");
-    }
-  }
-  return {};
 }
 
 Result<OwningOpRef<ModuleOp>> parseModule(MLIRContext &context, const CompileRequest &request) {
