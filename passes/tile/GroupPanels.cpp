@@ -36,7 +36,7 @@ Value GroupPanels::loadAt(const Place &place, Value view, int64_t elements) {
   SmallVector<Value> at(place.block);
   at.push_back(place.first ? k.add(place.first, k.index(elements)) : k.index(elements));
   if (place.ahead)
-    k.prefetchAhead(view, at, place.ahead, place.width * cast<tile::ViewType>(view.getType()).getElementBytes());
+    k.prefetchAhead(view, at, place.ahead, place.width);
   return k.load(view, at, place.width);
 }
 

@@ -148,9 +148,9 @@ Value KernelBuilder::load(Value view, ValueRange indices, int64_t width, Value v
   return extended(body, loc, tileType(width), stored);
 }
 
-void KernelBuilder::prefetchAhead(Value view, ValueRange indices, int64_t ahead, int64_t bytes) {
-  int64_t elementBytes = cast<tile::ViewType>(view.getType()).getElementBytes();
-  for (int64_t at = ahead; at < ahead + bytes; at += kLineBytes) {
+void KernelBuilder::prefetchAhead(Value view, ValueRange indices, int64_t ahead, int64_t elements) {
+  int64_t elementBytes = cast<tile::ViewType>(view.getType()).getElementBytes(), end = ahead + elements * elementBytes;
+  for (int64_t at = ahead; at < end; at += kLineBytes) {
     SmallVector<Value> line(indices);
     line.back() = add(indices.back(), index(at / elementBytes));
     prefetch(view, line);

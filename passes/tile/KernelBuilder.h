@@ -90,8 +90,8 @@ public:
   void prefetch(mlir::Value view, mlir::ValueRange indices) {
     tile::PrefetchOp::create(body, loc, view, indices);
   }
-  /// The lines of `bytes` bytes that begin `ahead` bytes behind these indices.
-  void prefetchAhead(mlir::Value view, mlir::ValueRange indices, int64_t ahead, int64_t bytes);
+  /// The lines of so many elements that begin `ahead` bytes behind these indices.
+  void prefetchAhead(mlir::Value view, mlir::ValueRange indices, int64_t ahead, int64_t elements);
   static constexpr int64_t kLineBytes = 64;
   /// The same memory as elements of another type.
   mlir::Value reinterpret(mlir::Value view, mlir::Type element);

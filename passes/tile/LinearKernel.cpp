@@ -41,7 +41,8 @@ public:
         if (products->unpacks())
           overUnpacked(panel, unpacked);
         if (!products->splits())
-          overRowTiles(panel, unpacked, rows, tile);
+          // Whoever has few rows (a batch, drafted tokens) shares loaded weights too.
+          overRowTiles(k, unpacked, rows, tile, [&](Value row, int64_t count) { rowTile(panel, row, count); });
         return SmallVector<Value>();
       });
       done = products->splits() ? unpacked : rowsInTiles(k, rows, tile);
@@ -82,18 +83,6 @@ private:
       std::vector<RowBody> perRow(lines.size(), RowBody(k));
       storePanel(panel, sums, lines.size(), lines, perRow);
     });
-  }
-
-  /// Whoever has few rows (a batch, drafted tokens) shares loaded weights too. At most one row is left.
-  void overRowTiles(Value panel, Value from, Value rows, int64_t tile) {
-    for (; tile > 1; tile = nextRowTile(tile)) {
-      Value to = wholeTiles(k, from, rows, tile);
-      k.loop(from, to, tile, {}, [&](Value row, ValueRange) {
-        rowTile(panel, row, tile);
-        return SmallVector<Value>();
-      });
-      from = to;
-    }
   }
 
   /// One row leaves registers free: it takes some panels of a program at a time, each a stream of its

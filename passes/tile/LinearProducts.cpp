@@ -14,8 +14,22 @@ LinearProducts::LinearProducts(KernelBuilder &k, ArrayRef<Projection> projection
     : k(k), projections(projections),
       type(lookupWeight(k.region, projections.front().weight).getType()) {}
 
+/// What is left of rows that share loaded weights goes in ever smaller tiles, down to two.
+static int64_t nextRowTile(int64_t tile) { return int64_t(llvm::bit_floor(uint64_t(tile - 1))); }
+
 Value tiles::wholeTiles(KernelBuilder &k, Value from, Value to, int64_t tile) {
   return k.add(from, k.mul(k.div(k.sub(to, from), tile), tile));
+}
+
+void tiles::overRowTiles(KernelBuilder &k, Value from, Value to, int64_t tile, llvm::function_ref<void(Value line, int64_t count)> body) {
+  for (; tile > 1; tile = nextRowTile(tile)) {
+    Value end = wholeTiles(k, from, to, tile);
+    k.loop(from, end, tile, {}, [&](Value line, ValueRange) {
+      body(line, tile);
+      return SmallVector<Value>();
+    });
+    from = end;
+  }
 }
 
 Value tiles::rowsInTiles(KernelBuilder &k, Value rows, int64_t tile) {
@@ -76,8 +90,7 @@ SmallVector<Value> LinearProducts::ofFloats(ArrayRef<Value> panels, ArrayRef<Val
       for (Value panel : panels) {
         Value view = k.weight(projection.weight);
         if (panels.size() > 1 && lines.size() == 1)
-          k.prefetchAhead(view, {panel, column, k.index(0)}, kAheadSideBySide,
-                          width * panelRows() * cast<tile::ViewType>(view.getType()).getElementBytes());
+          k.prefetchAhead(view, {panel, column, k.index(0)}, kAheadSideBySide, width * panelRows());
         auto tile = RankedTensorType::get({width, panelRows()},
                                           cast<tile::ViewType>(view.getType()).getElementType());
         Value matrix = tile::LoadOp::create(k.body, k.loc, tile, view,

@@ -56,10 +56,11 @@ private:
   llm::WeightType type;
 };
 
-/// Rows that share loaded weights go in tiles of `row_tile`, and what is left in ever fewer, down to two.
-inline int64_t nextRowTile(int64_t tile) { return int64_t(llvm::bit_floor(uint64_t(tile - 1))); }
 /// Where the last of the whole tiles from `from` on ends, at or before `to`.
 mlir::Value wholeTiles(KernelBuilder &k, mlir::Value from, mlir::Value to, int64_t tile);
+/// Rows that share loaded weights go in tiles of `tile` rows, and what is left in ever smaller ones, down to two.
+void overRowTiles(KernelBuilder &k, mlir::Value from, mlir::Value to, int64_t tile,
+                  llvm::function_ref<void(mlir::Value line, int64_t count)> body);
 /// How many of `rows` such tiles have: at most one row is left.
 mlir::Value rowsInTiles(KernelBuilder &k, mlir::Value rows, int64_t tile);
 

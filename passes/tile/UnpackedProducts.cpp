@@ -85,17 +85,8 @@ private:
                                        before, behind);
   }
 
-  /// In tiles, and what is left in ever smaller ones.
   void overTiles(Value base, Value end, llvm::function_ref<void(const Rows &rows)> body) {
-    Value from = base;
-    for (int64_t count = tile; count > 1; count = nextRowTile(count)) {
-      Value to = wholeTiles(k, from, end, count);
-      k.loop(from, to, count, {}, [&](Value line, ValueRange) {
-        body({base, line, count});
-        return SmallVector<Value>();
-      });
-      from = to;
-    }
+    overRowTiles(k, base, end, tile, [&](Value line, int64_t count) { body({base, line, count}); });
   }
 
   /// Unpacks groups and puts their sums, on top of those before, aside. A part of the panel's rows
