@@ -16,7 +16,7 @@ using tool::readSeconds;
 using tool::TimedStep;
 using tool::Work;
 
-constexpr ceilings::Ceilings kCeilings = {1e9, 1, 10e9, 100e9};
+constexpr ceilings::Ceilings kCeilings = {1e9, 1, 0, 10e9, 100e9};
 
 TimedStep step(uint64_t first, uint64_t second, uint64_t third) {
   return {"decode",
@@ -79,6 +79,7 @@ tool::Row decodeRow(uint32_t depth, uint32_t batch, double seconds, double kvByt
   row.seconds.median = seconds;
   row.rate.median = 10 * batch / seconds;
   row.work.kvBytes = kvBytes;
+  row.work.bytes = 5000e6 + kvBytes;
   row.ceilings = kCeilings;
   return row;
 }
@@ -93,6 +94,11 @@ TEST(BenchTables, DepthCostsAndBatchesGive) {
   const tool::Relations deep = relationsOf(rows[2], rows);
   EXPECT_DOUBLE_EQ(*deep.extraSeconds, 0.2);
   EXPECT_DOUBLE_EQ(*deep.extraOverRead, 2) << "100 MB a step at 1 GB/s are 0.1 s";
+  tool::Row crowded = rows[2];
+  crowded.ceilings.readWeights = 2e9;
+  EXPECT_DOUBLE_EQ(*relationsOf(crowded, rows).extraOverRead, 2 / (6.001 - 2.5005)) << "without keys and values a cache held weights";
+  crowded.ceilings.readWeights = 0.5e9;
+  EXPECT_DOUBLE_EQ(*relationsOf(crowded, rows).extraOverRead, 2) << "weights are not read slower alone";
   EXPECT_DOUBLE_EQ(*relationsOf(rows[3], rows).ofBatchOne, 2);
   EXPECT_FALSE(relationsOf(decodeRow(7, 4, 9, 9), rows).ofBatchOne) << "no batch 1 to compare";
 }
@@ -119,13 +125,14 @@ TEST(Ceilings, AreMeasuredWithAndWithoutWideRegisters) {
     if (features && !__builtin_cpu_supports("avx2"))
       continue;
     Result<ceilings::Ceilings> found =
-        ceilings::measureCeilings({memory + 1, sizeof memory - 1, features}, /*threads=*/2);
+        ceilings::measureCeilings({{memory + 1, sizeof memory - 1}, features, {{memory, 4096}}}, /*threads=*/2);
     ASSERT_TRUE(found);
     EXPECT_GT(found->read, 0);
+    EXPECT_GT(found->readWeights, 0);
     EXPECT_GT(found->f32, 0);
     EXPECT_GT(found->int8, 0);
   }
-  Result<ceilings::Ceilings> nothing = ceilings::measureCeilings({nullptr, 0, 0}, 1);
+  Result<ceilings::Ceilings> nothing = ceilings::measureCeilings({}, 1);
   ASSERT_TRUE(nothing);
   EXPECT_EQ(nothing->read, 0) << "a model without weights";
 }

@@ -115,7 +115,7 @@ Setting settingOf(const LoadedModel &loaded, const Judge &judge) {
   setting.level = info.level;
   setting.cpu = info.cpu;
   setting.weightsBytes = info.weights_bytes;
-  setting.memory = kindOfMemory(judge.ground.memory);
+  setting.memory = kindOfMemory(judge.ground.weights.memory);
   setting.processors = processors();
   setting.f32Instructions = ceilings::f32Loop(judge.ground.features).instructions;
   setting.int8Instructions = ceilings::int8Loop(judge.ground.features).instructions;

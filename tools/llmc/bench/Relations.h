@@ -9,7 +9,7 @@ namespace llmc::tool {
 struct Relations {
   // Against the row of depth 0 and the same batch and threads, of a step:
   std::optional<double> extraSeconds;
-  // and that time by what reading the keys and values of the depth alone takes.
+  // and that time by what reading the keys and values of the depth beside the weights takes.
   std::optional<double> extraOverRead;
   // Tokens a second against batch 1 of the same depth and threads.
   std::optional<double> ofBatchOne;

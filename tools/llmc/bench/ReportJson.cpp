@@ -81,6 +81,7 @@ Json rowPart(const Row &row, const std::vector<Row> &rows, bool withCosts) {
   }
   part["ceilings"] = {{"read_bytes_per_s", row.ceilings.read},
                       {"read_streams", row.ceilings.streams},
+                      {"read_weights_bytes_per_s", row.ceilings.readWeights},
                       {"f32_operations_per_s", row.ceilings.f32},
                       {"int8_operations_per_s", row.ceilings.int8}};
   part["commands"] = row.boundaries.commands;

@@ -69,7 +69,7 @@ void printRelations(const std::vector<Row> &rows) {
       text += formatted("; %.3f ms a step more than at depth 0", *relations.extraSeconds * 1e3);
     if (relations.extraOverRead)
       text +=
-          formatted(", %.2f x what reading its keys and values takes", *relations.extraOverRead);
+          formatted(", %.2f x what reading its keys and values as well takes", *relations.extraOverRead);
     if (relations.ofBatchOne)
       text += formatted("; %.2f x the tokens of batch 1", *relations.ofBatchOne);
     if (!text.empty())

@@ -21,8 +21,8 @@ struct Run {
 
 Ceilings between(const Ceilings &before, const Ceilings &after) {
   const auto mean = [](double a, double b) { return (a + b) / 2; };
-  return {mean(before.read, after.read), after.streams, mean(before.f32, after.f32),
-          mean(before.int8, after.int8)};
+  return {mean(before.read, after.read), after.streams, mean(before.readWeights, after.readWeights),
+          mean(before.f32, after.f32), mean(before.int8, after.int8)};
 }
 
 // Whether what binds the work is nearly the same before and after.
@@ -38,7 +38,9 @@ bool isSteady(const Work &work, const Ceilings &before, const Ceilings &after) {
 class RowMeter {
 public:
   RowMeter(Workload &workload, const RowKey &key, const Judge &judge)
-      : workload(workload), key(key), judge(judge) {}
+      : workload(workload), key(key), judge(judge), ground(judge.ground) {
+    ground.keysAndValues = workload.keysAndValues();
+  }
 
   Status warmUp() {
     if (Result<std::vector<StepRan>> ran = workload.run(); !ran)
@@ -71,7 +73,7 @@ public:
 
 private:
   Status measure(Ceilings &ceilings) const {
-    Result<Ceilings> measured = measureCeilings(judge.ground, key.threads);
+    Result<Ceilings> measured = measureCeilings(ground, key.threads);
     if (!measured)
       return measured.takeError();
     ceilings = *measured;
@@ -88,6 +90,7 @@ private:
   Workload &workload;
   const RowKey &key;
   const Judge &judge;
+  ceilings::Ground ground;
   Ceilings last;
 };
 
@@ -112,6 +115,7 @@ void summarise(const std::vector<Run> &runs, double tokens, Row &row) {
   row.step99 = percentile(steps, 0.99);
   row.work = runs[0].work;
   row.ceilings.read = medianOf(runs, [](const Run &run) { return run.ceilings.read; });
+  row.ceilings.readWeights = medianOf(runs, [](const Run &run) { return run.ceilings.readWeights; });
   row.ceilings.f32 = medianOf(runs, [](const Run &run) { return run.ceilings.f32; });
   row.ceilings.int8 = medianOf(runs, [](const Run &run) { return run.ceilings.int8; });
   row.ceilings.streams = runs.back().ceilings.streams;
@@ -169,7 +173,7 @@ Judge judgeOf(const LoadedModel &loaded) {
   // all that there are.
   const uint64_t allowed = level ? level : UINT64_MAX;
   return {WorkTable::of(loaded),
-          {inspect::weightsOf(loaded.model.get()), artifact.weights_bytes,
+          {{inspect::weightsOf(loaded.model.get()), artifact.weights_bytes},
            artifact.cpu_features() & allowed}};
 }
 

@@ -107,6 +107,16 @@ Status Workload::fill(llmc_sequence *sequence) {
   return {};
 }
 
+std::vector<ceilings::Stretch> Workload::keysAndValues() const {
+  const size_t bytes = inspect::artifactOf(loaded->model.get()).chunk_bytes;
+  std::vector<ceilings::Stretch> pages;
+  for (llmc_sequence *sequence : sequences)
+    for (uint32_t chunk = 0; chunk * LLMC_KV_CHUNK_TOKENS < depth; ++chunk)
+      if (const void *memory = inspect::chunkAddress(sequence, chunk))
+        pages.push_back({memory, bytes});
+  return pages;
+}
+
 Status Workload::rewind() {
   CallError error;
   for (llmc_sequence *sequence : sequences)

@@ -30,6 +30,8 @@ public:
                                    uint32_t generated);
 
   uint64_t tokens() const; // of all steps together
+  // Of the tokens that the sequences hold already, page by page; the session's.
+  std::vector<ceilings::Stretch> keysAndValues() const;
   Result<std::vector<StepRan>> run();
   // The first steps, `most` of them if there are more, timed command by command.
   Result<std::vector<TimedStep>> timeSteps(size_t most);

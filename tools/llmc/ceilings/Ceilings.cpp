@@ -12,23 +12,40 @@ constexpr uint64_t kLeastReadBytes = 8 << 20; // of a try, so that it takes a wh
 constexpr uint64_t kArithmeticRounds = 50000;
 constexpr int kArithmeticTries = 5;
 
-double bestRead(Gang &gang, const Ground &ground, uint32_t threads, int streams) {
+// Of a stretch, what each thread reads: from the first line on, the threads' slices one behind the other.
+struct Slices {
+  const char *begin;
+  uint64_t bytes; // of a slice
+};
+
+std::vector<Slices> sliced(const std::vector<Stretch> &stretches, uint32_t threads, int streams) {
   const uint64_t grain = static_cast<uint64_t>(streams) * kLine;
-  const uint64_t before = -reinterpret_cast<uintptr_t>(ground.memory) % kLine; // the first line
-  const uint64_t slice =
-      ground.bytes < before ? 0 : (ground.bytes - before) / threads / grain * grain;
-  if (!ground.memory || !slice)
+  std::vector<Slices> slices;
+  for (const Stretch &stretch : stretches) {
+    const uint64_t before = -reinterpret_cast<uintptr_t>(stretch.memory) % kLine;
+    if (stretch.memory && stretch.bytes > before)
+      slices.push_back({static_cast<const char *>(stretch.memory) + before,
+                        (stretch.bytes - before) / threads / grain * grain});
+  }
+  return slices;
+}
+
+double bestRead(Gang &gang, const std::vector<Slices> &slices, uint64_t features, uint32_t threads, int streams) {
+  uint64_t once = 0; // bytes of a thread
+  for (const Slices &of : slices)
+    once += of.bytes;
+  if (!once)
     return 0;
-  const uint64_t passes = (kLeastReadBytes / threads + slice - 1) / slice;
-  const char *begin = static_cast<const char *>(ground.memory) + before;
+  const uint64_t passes = (kLeastReadBytes / threads + once - 1) / once;
   const auto work = [&](uint32_t thread) {
     for (uint64_t pass = 0; pass < passes; ++pass)
-      readStreams(begin + thread * slice, slice, streams, ground.features);
+      for (const Slices &of : slices)
+        readStreams(of.begin + thread * of.bytes, of.bytes, streams, features);
   };
   double best = 0, spent = 0;
   while (spent < kReadSeconds) {
     const double seconds = gang.run(work);
-    best = std::max(best, static_cast<double>(slice * passes * threads) / seconds);
+    best = std::max(best, static_cast<double>(once * passes * threads) / seconds);
     spent += seconds;
   }
   return best;
@@ -50,12 +67,18 @@ Result<Ceilings> measureCeilings(const Ground &ground, uint32_t threads) {
   if (!gang)
     return gang.takeError();
   Ceilings ceilings;
+  const auto readAll = [&](const std::vector<Stretch> &stretches, int streams) {
+    return bestRead(**gang, sliced(stretches, threads, streams), ground.features, threads, streams);
+  };
+  std::vector<Stretch> all = {ground.weights};
+  all.insert(all.end(), ground.keysAndValues.begin(), ground.keysAndValues.end());
   for (const int streams : {1, kMostStreams}) {
-    const double read = bestRead(**gang, ground, threads, streams);
+    const double read = readAll(all, streams);
     if (read > ceilings.read) {
       ceilings.read = read;
       ceilings.streams = static_cast<uint32_t>(streams);
     }
+    ceilings.readWeights = std::max(ceilings.readWeights, all.size() > 1 ? readAll({ground.weights}, streams) : read);
   }
   ceilings.f32 = bestArithmetic(**gang, f32Loop(ground.features), threads);
   ceilings.int8 = bestArithmetic(**gang, int8Loop(ground.features), threads);
