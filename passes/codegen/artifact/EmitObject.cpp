@@ -2,20 +2,17 @@
 // LLVM's code generator for the few constants and one function of the tables.
 #include "passes/codegen/artifact/EmitObject.h"
 
+#include "passes/codegen/llvm/EmitCode.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/TargetSelect.h"
 
 using namespace llvm;
 
 namespace llmc::artifact {
 
 Result<std::unique_ptr<TargetMachine>> baselineMachine(StringRef name) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
+  registerTargets();
   Triple triple(name);
   std::string message;
   const Target *target = TargetRegistry::lookupTarget(triple, message);

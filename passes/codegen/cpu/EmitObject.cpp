@@ -66,14 +66,6 @@ static Kernels extractKernels(ModuleOp module, StringRef prefix, size_t most) {
 }
 
 static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, std::string &error) {
-  static const bool isThere = [] { // once, whichever thread comes first
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    return true;
-  }();
-  (void)isThere;
   llvm::TargetOptions options = strictOptions();
   options.FunctionSections = true;
   options.DataSections = true;

@@ -8,6 +8,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
@@ -17,10 +18,25 @@ llvm::TargetOptions llmc::strictOptions() {
   return options;
 }
 
+void llmc::registerTargets() {
+  [[maybe_unused]] static const bool areThere = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+}
+
 std::unique_ptr<llvm::TargetMachine>
 llmc::createMachine(const llvm::Triple &triple, llvm::StringRef processor, llvm::StringRef features,
                     const llvm::TargetOptions &options,
                     std::optional<llvm::Reloc::Model> relocation, std::string &error) {
+  registerTargets();
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;

@@ -30,8 +30,10 @@ namespace llmc {
 /// Only what a kernel says: an fma is one nowhere else.
 llvm::TargetOptions strictOptions();
 
-/// O3 for a registered target; null, and the reason in `error`, where this LLVM has none for
-/// `triple`.
+/// x86-64 and NVPTX, once: LLVM's own registration must not run in two threads at a time. Whoever looks for a target calls this first.
+void registerTargets();
+
+/// O3; null, and the reason in `error`, where this LLVM has no target for `triple`.
 std::unique_ptr<llvm::TargetMachine>
 createMachine(const llvm::Triple &triple, llvm::StringRef processor, llvm::StringRef features,
               const llvm::TargetOptions &options, std::optional<llvm::Reloc::Model> relocation,

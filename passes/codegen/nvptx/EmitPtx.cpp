@@ -18,17 +18,9 @@
 using namespace mlir;
 using namespace llmc;
 
-static void registerTarget() {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
-}
-
 /// Everything between MLIR and text; an empty `error` means success.
 static void generate(gpu::GPUModuleOp kernels, NVVM::NVVMTargetAttr target,
                      llvm::SmallString<0> &text, std::string &error) {
-  registerTarget();
   std::unique_ptr<llvm::TargetMachine> machine =
       createMachine(llvm::Triple(target.getTriple()), target.getChip(), target.getFeatures(),
                     strictOptions(), std::nullopt, error);
