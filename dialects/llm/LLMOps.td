@@ -100,8 +100,8 @@ def LLM_RMSNormOp : LLM_ModelOp<"rms_norm", [AllTypesMatch<["input", "result"]>]
 def LLM_QuantizeOp : LLM_ModelOp<"quantize"> {
   let summary = "a row as 8-bit integers, with one scale for each group of 32 columns";
   let description = [{
-    In each group, all in f32: `scale = max |x| / 127`, `code = round_to_even(x * (1 / scale))`, codes 0 where the scale is no
-    normal number (below 2^-126, where 1 / scale would be infinite); the result stands for `scale * code`. A rounding of its own, so that the reference rounds alike and what follows can be
+    In each group, all in f32: `scale = max(max |x| / 127, 2^-126)` (1 / scale is finite), `code = round_to_even(x * (1 / scale))`;
+    the result stands for `scale * code`. A rounding of its own, so that the reference rounds alike and what follows can be
     exact: products of codes are integers. Refuses: a row that is no multiple of 32; another type than `!llm.group<bits = 8>`.
 
     ```mlir

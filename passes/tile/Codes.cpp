@@ -17,19 +17,24 @@ Value tiles::sizesOf(KernelBuilder &k, Value tile) {
 CodeScale tiles::codeScale(KernelBuilder &k, Value sizes) {
   Value largest = arith::BitcastOp::create(k.body, k.loc, k.body.getF32Type(),
                                            k.reduce(tile::Reduction::Max, sizes));
-  Value scale = k.divf(largest, k.scalar(127));
-  Value some = arith::CmpFOp::create(k.body, k.loc, arith::CmpFPredicate::OGE, scale,
-                                     k.scalar(std::numeric_limits<float>::min()));
-  Value inverse =
-      arith::SelectOp::create(k.body, k.loc, some, k.divf(k.scalar(1), scale), k.scalar(0));
-  return {scale, inverse};
+  Value scale = arith::MaximumFOp::create(k.body, k.loc, k.divf(largest, k.scalar(127)),
+                                          k.scalar(std::numeric_limits<float>::min()));
+  return {scale, k.divf(k.scalar(1), scale)};
 }
 
 Value tiles::codesOf(KernelBuilder &k, Value tile, const CodeScale &scale) {
   auto type = cast<RankedTensorType>(tile.getType());
-  Value scaled = k.mulf(tile, k.broadcast(scale.inverse, type.getDimSize(0)));
-  return arith::FPToSIOp::create(k.body, k.loc, type.clone(k.body.getI32Type()),
-                                 math::RoundEvenOp::create(k.body, k.loc, scaled));
+  int64_t width = type.getDimSize(0);
+  Value scaled = k.mulf(tile, k.broadcast(scale.inverse, width));
+  Value rounded = k.addf(scaled, k.filled(width, kFloatOffset));
+  return arith::BitcastOp::create(k.body, k.loc, type.clone(k.body.getI32Type()), rounded);
+}
+
+Value tiles::sumOfCodes(KernelBuilder &k, Value codes) {
+  int64_t width = cast<RankedTensorType>(codes.getType()).getDimSize(0);
+  auto less = k.body.getI32IntegerAttr(int32_t(uint32_t(width * kFloatBits)));
+  return arith::SubIOp::create(k.body, k.loc, k.reduce(tile::Reduction::Add, codes),
+                               arith::ConstantOp::create(k.body, k.loc, less));
 }
 
 Value tiles::asBytes(KernelBuilder &k, Value codes) {

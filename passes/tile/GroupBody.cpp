@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rounding rows to groups, and embeddings from tables in groups.
-#include "passes/tile/GroupPanels.h"
 #include "passes/graph/Regions.h"
+#include "passes/tile/GroupPanels.h"
 
 using namespace mlir;
 using namespace llmc;
@@ -10,6 +10,7 @@ using namespace llmc::llm;
 using namespace llmc::tiles;
 
 static constexpr int64_t kGroup = GroupType::kGroup;
+static constexpr int64_t kMostTogether = 4; ///< groups that are rounded together
 
 //===--- Rows
 //--------------------------------------------------------------------------------------------------------===//
@@ -34,14 +35,25 @@ Value QuantizedRow::scaledSum(Value line, Value group) {
   return k.loadScalar(k.reinterpret(view, k.body.getF32Type()), {line, word(group, 2)});
 }
 
-void QuantizedRow::store(Value tile, Value line, Value group) {
-  CodeScale rounding = codeScale(k, sizesOf(k, tile));
-  Value scale = rounding.scale, codes = codesOf(k, tile, rounding), narrow = asBytes(k, codes);
-  Value sum = k.reduce(tile::Reduction::Add, codes), floats = k.reinterpret(view, k.body.getF32Type());
-  k.store(narrow, k.reinterpret(view, k.body.getI8Type()), {line, k.mul(group, kGroup)});
-  k.store(scale, floats, {line, word(group, 0)});
-  k.store(sum, view, {line, word(group, 1)});
-  k.store(k.mulf(scale, arith::SIToFPOp::create(k.body, k.loc, k.body.getF32Type(), sum)), floats, {line, word(group, 2)});
+/// Each step for all groups before the next: within one, instructions wait for each other.
+void QuantizedRow::store(ValueRange tiles, ArrayRef<Place> places) {
+  Value floats = k.reinterpret(view, k.body.getF32Type()), bytes = k.reinterpret(view, k.body.getI8Type());
+  SmallVector<CodeScale> roundings;
+  for (Value tile : tiles)
+    roundings.push_back(codeScale(k, sizesOf(k, tile)));
+  SmallVector<Value> codes, sums;
+  for (auto [tile, rounding] : llvm::zip(tiles, roundings))
+    codes.push_back(codesOf(k, tile, rounding));
+  for (Value ofGroup : codes)
+    sums.push_back(sumOfCodes(k, ofGroup));
+  for (auto [i, place] : llvm::enumerate(places)) {
+    Value line = place.line, group = place.group, scale = roundings[i].scale;
+    k.store(asBytes(k, codes[i]), bytes, {line, k.mul(group, kGroup)});
+    k.store(scale, floats, {line, word(group, 0)});
+    k.store(sums[i], view, {line, word(group, 1)});
+    Value sum = arith::SIToFPOp::create(k.body, k.loc, k.body.getF32Type(), sums[i]);
+    k.store(k.mulf(scale, sum), floats, {line, word(group, 2)});
+  }
 }
 
 //===--- Kernels
@@ -56,9 +68,17 @@ LogicalResult tiles::buildQuantize(KernelBuilder &k) {
   RowBody rows(k);
   rows.prepare(rounding.getInput(), line);
   QuantizedRow target(k, k.output(rounding.getResult()), width);
-  k.loop(k.index(0), k.index(width / kGroup), 1, {}, [&](Value group, ValueRange) {
-    Value column = k.mul(group, kGroup);
-    target.store(rows.tileOf(rounding.getInput(), line, column, kGroup, Value()), line, group);
+  int64_t together = kMostTogether;
+  while (width / kGroup % together)
+    --together;
+  k.loop(k.index(0), k.index(width / kGroup), together, {}, [&](Value first, ValueRange) {
+    SmallVector<Value> tiles;
+    SmallVector<QuantizedRow::Place> places;
+    for (Value group : linesFrom(k, first, together)) {
+      tiles.push_back(rows.tileOf(rounding.getInput(), line, k.mul(group, kGroup), kGroup, Value()));
+      places.push_back({line, group});
+    }
+    target.store(tiles, places);
     return SmallVector<Value>();
   });
   return success();

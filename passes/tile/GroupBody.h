@@ -18,8 +18,11 @@ struct QuantizedRow {
   mlir::Value scale(mlir::Value line, mlir::Value group);
   mlir::Value sum(mlir::Value line, mlir::Value group);
   mlir::Value scaledSum(mlir::Value line, mlir::Value group);
-  /// Rounds 32 values of a group, as `llm.quantize` says, and stores all four.
-  void store(mlir::Value tile, mlir::Value line, mlir::Value group);
+  struct Place {
+    mlir::Value line, group;
+  };
+  /// Rounds the 32 values of some groups, as `llm.quantize` says, and stores all four of each.
+  void store(mlir::ValueRange tiles, llvm::ArrayRef<Place> places);
 
 private:
   /// The word of a group in the first, second or third list behind the codes.

@@ -97,11 +97,14 @@ SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, const Place &place,
   SmallVector<Value> integers;
   for (Value line : lines) {
     if (bias == 0) {
-      integers.push_back(intTile(width, 0));
+      integers.push_back(intTile(width, kFloatBits)); // no conversion then: products stay below 32 * 255 * 127
       continue;
     }
-    Value factor = arith::ConstantOp::create(k.body, k.loc, k.body.getI32IntegerAttr(int32_t(-bias)));
-    Value start = arith::MulIOp::create(k.body, k.loc, rows.sum(line, group), factor);
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(k.body, k.loc, k.body.getI32IntegerAttr(int32_t(value)));
+    };
+    Value start = arith::MulIOp::create(k.body, k.loc, rows.sum(line, group), constant(-bias));
+    start = arith::AddIOp::create(k.body, k.loc, start, constant(kFloatBits));
     integers.push_back(k.broadcast(start, width));
   }
   eachWord(place, [&](int64_t word, Value weights) {
@@ -109,12 +112,12 @@ SmallVector<Value> GroupPanels::addGroup(QuantizedRow &rows, const Place &place,
   });
   SmallVector<Value> next;
   Value scales = factors(place, false);
+  Value offset = k.mulf(scales, k.filled(width, -kFloatOffset)); // exact: a scale has 11 bits
   Value minimums = format.getMinimum() ? factors(place, true) : Value();
   for (auto [m, line] : llvm::enumerate(lines)) {
-    Value rowScale = rows.scale(line, group);
-    Value products = arith::SIToFPOp::create(k.body, k.loc, k.tileType(width), integers[m]);
-    Value both = k.mulf(scales, k.broadcast(rowScale, width));
-    Value sum = k.fma(products, both, sums[m]);
+    Value shifted = arith::BitcastOp::create(k.body, k.loc, k.tileType(width), integers[m]);
+    Value products = k.fma(shifted, scales, offset);
+    Value sum = k.fma(products, k.broadcast(rows.scale(line, group), width), sums[m]);
     if (minimums)
       sum = k.fma(minimums, k.broadcast(rows.scaledSum(line, group), width), sum);
     next.push_back(sum);

@@ -121,6 +121,13 @@ Value KernelBuilder::index(int64_t value) {
   return arith::ConstantIndexOp::create(body, loc, value);
 }
 
+SmallVector<Value> tiles::linesFrom(KernelBuilder &k, Value first, int64_t count) {
+  SmallVector<Value> lines;
+  for (int64_t m = 0; m < count; ++m)
+    lines.push_back(m ? k.add(first, k.index(m)) : first);
+  return lines;
+}
+
 Value KernelBuilder::filled(int64_t width, double value) {
   return arith::ConstantOp::create(body, loc,
                                    DenseElementsAttr::get(tileType(width), float(value)));
@@ -200,9 +207,10 @@ Value KernelBuilder::chunk(tile::KVPart part, Value cache, Value sequence, Value
   return chunkAs(tile::ViewType::get(body.getContext(), shape, kv.getElement(), strides));
 }
 
-Value KernelBuilder::matrix(Value view) {
+Value KernelBuilder::matrix(Value view, int64_t columns) {
   auto type = cast<tile::ViewType>(view.getType());
-  auto tile = RankedTensorType::get(type.getShape(), type.getElementType());
+  int64_t all = type.getShape().back();
+  auto tile = RankedTensorType::get({type.getShape().front(), columns ? columns : all}, type.getElementType());
   return tile::LoadOp::create(body, loc, tile, view, ValueRange{index(0), index(0)}, Value());
 }
 

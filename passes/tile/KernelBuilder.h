@@ -105,8 +105,8 @@ public:
   enum class LineOf { Token, Element };
   mlir::Value chunk(tile::KVPart part, mlir::Value cache, mlir::Value sequence, mlir::Value chunk,
                     mlir::Value head, LineOf line = LineOf::Token);
-  /// All of a rank 2 view, for a dot.
-  mlir::Value matrix(mlir::Value view);
+  /// The first `columns` (0: all) of each line of a rank 2 view, for a dot.
+  mlir::Value matrix(mlir::Value view, int64_t columns = 0);
   llvm::SmallVector<mlir::Value> dot(mlir::ValueRange rows, mlir::Value matrix,
                                      mlir::ValueRange accumulators, mlir::ValueRange valid = {});
   llvm::SmallVector<mlir::Value> dotTransposed(mlir::ValueRange rows, mlir::Value matrix,
@@ -211,18 +211,27 @@ private:
   KernelBuilder &k;
 };
 
+/// Indices first, first + 1, ...
+llvm::SmallVector<mlir::Value> linesFrom(KernelBuilder &k, mlir::Value first, int64_t count);
+
 /// Bits of the absolute values: in the order of these, with NaN on top, and a maximum of integers is
 /// one instruction.
 mlir::Value sizesOf(KernelBuilder &k, mlir::Value tile);
-/// What one step of the codes stands for, where the largest of `sizes` gets 127, and what numbers are
-/// multiplied by: its inverse, or 0 where it is no normal number.
+/// What one step of the codes stands for, where the largest of `sizes` gets 127 and no step is below
+/// 2^-126, and what numbers are multiplied by: its inverse.
 struct CodeScale {
   mlir::Value scale, inverse;
 };
 CodeScale codeScale(KernelBuilder &k, mlir::Value sizes);
-/// Codes of 8 bits, in i32.
+/// Codes of 8 bits as integers (i32) that are `kFloatBits` more: adding 1.5 * 2^23 rounds to nearest
+/// even, and the lowest byte is the code.
 mlir::Value codesOf(KernelBuilder &k, mlir::Value tile, const CodeScale &scale);
 mlir::Value asBytes(KernelBuilder &k, mlir::Value codes);
+mlir::Value sumOfCodes(KernelBuilder &k, mlir::Value codes);
+
+/// The bits of 1.5 * 2^23, where floats count by ones: with an integer below 2^22 added to them they are the float of both.
+constexpr int64_t kFloatBits = 0x4B400000;
+constexpr float kFloatOffset = 12582912;
 
 /// Factor of an RMS norm from the sum of squares: 1 / sqrt(sum / width + eps).
 mlir::Value normFactor(KernelBuilder &k, mlir::Value sumOfSquares, int64_t width,

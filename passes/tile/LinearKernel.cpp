@@ -198,6 +198,7 @@ private:
     Value valid;
     if (outputs % panelRows)
       valid = k.sub(k.index(outputs), column);
+    SmallVector<Value> tiles;
     for (size_t m = 0; m < lines.size(); ++m) {
       for (auto [p, projection] : llvm::enumerate(projections)) {
         Value sum = sums[p * stride + m];
@@ -205,12 +206,16 @@ private:
           sum = k.addf(sum, k.load(k.weight(projection.bias), column, panelRows, valid));
         perRow[m].define(projection.result, sum);
       }
-      Value tile = perRow[m].tileOf(leaving, lines[m], column, panelRows, valid);
-      if (leaving == yielded)
-        k.store(tile, target, {lines[m], column}, valid);
-      else
-        QuantizedRow(k, target, outputs).store(tile, lines[m], panel); // a panel is a group
+      tiles.push_back(perRow[m].tileOf(leaving, lines[m], column, panelRows, valid));
     }
+    if (leaving != yielded) {
+      SmallVector<QuantizedRow::Place> places;
+      for (Value line : lines)
+        places.push_back({line, panel}); // a panel is a group
+      return QuantizedRow(k, target, outputs).store(tiles, places);
+    }
+    for (auto [tile, line] : llvm::zip(tiles, lines))
+      k.store(tile, target, {line, column}, valid);
   }
 
   KernelBuilder &k;

@@ -39,13 +39,6 @@ Value tiles::rowsInTiles(KernelBuilder &k, Value rows, int64_t tile) {
   return done;
 }
 
-SmallVector<Value> tiles::linesFrom(KernelBuilder &k, Value first, int64_t count) {
-  SmallVector<Value> lines;
-  for (int64_t m = 0; m < count; ++m)
-    lines.push_back(m ? k.add(first, k.index(m)) : first);
-  return lines;
-}
-
 SmallVector<Value> LinearProducts::of(ArrayRef<Value> panels, ArrayRef<Value> lines,
                                       MutableArrayRef<RowBody> rows) {
   int64_t steps = inGroups() ? type.getColumns() / GroupType::kGroup : type.getColumns();

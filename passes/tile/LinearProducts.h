@@ -64,7 +64,4 @@ void overRowTiles(KernelBuilder &k, mlir::Value from, mlir::Value to, int64_t ti
 /// How many of `rows` such tiles have: at most one row is left.
 mlir::Value rowsInTiles(KernelBuilder &k, mlir::Value rows, int64_t tile);
 
-/// Indices first, first + 1, ...
-llvm::SmallVector<mlir::Value> linesFrom(KernelBuilder &k, mlir::Value first, int64_t count);
-
 } // namespace llmc::tiles

@@ -41,8 +41,8 @@ void quantizeGroup(const float *x, int64_t count, float *y) {
   float largest = 0;
   for (int64_t i = 0; i < count; ++i)
     largest = std::max(largest, std::fabs(x[i]));
-  const float scale = largest / 127.0f;
-  const float inverse = scale >= std::numeric_limits<float>::min() ? 1.0f / scale : 0.0f;
+  const float scale = std::max(largest / 127.0f, std::numeric_limits<float>::min());
+  const float inverse = 1.0f / scale;
   for (int64_t i = 0; i < count; ++i)
     y[i] = scale * std::nearbyint(x[i] * inverse);
 }

@@ -18,8 +18,7 @@ Tensor gatherRows(const Tensor &x, const std::vector<int32_t> &rows);
 Tensor rmsNorm(const Tensor &x, const Tensor &weight, float eps, int64_t groups);
 
 /// 8-bit codes of each group of 32 columns and their scale, as the values that they stand for: `scale =
-/// max |x| / 127`, `code = round_to_even(x * (1 / scale))`, each operation rounded to f32; codes 0
-/// where the scale is no normal number.
+/// max(max |x| / 127, 2^-126)`, `code = round_to_even(x * (1 / scale))`, each operation rounded to f32.
 Tensor quantize(const Tensor &x);
 /// One group of it, of any size.
 void quantizeGroup(const float *x, int64_t count, float *y);

@@ -29,8 +29,14 @@ void KernelLowering::lowerIota(IotaOp op) {
 
 void KernelLowering::lowerReduce(ReduceOp op) {
   Value rest = lookup(op.getInput());
+  bool areIntegers = cast<VectorType>(rest.getType()).getElementType().isInteger();
   for (int64_t half = cast<VectorType>(rest.getType()).getDimSize(0) / 2; half > 0; half /= 2) {
     SmallVector<int64_t> low, high;
+    if (half == 1 && areIntegers) { // one lane would travel through the other registers
+      Value turned = vector::ShuffleOp::create(builder, loc, rest, rest, ArrayRef<int64_t>{1, 0});
+      rest = combine(op.getReduction(), rest, turned);
+      break;
+    }
     for (int64_t i = 0; i < half; ++i) {
       low.push_back(i);
       high.push_back(i + half);

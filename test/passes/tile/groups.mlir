@@ -23,27 +23,37 @@ func.func @quantize(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.gr
   return %y : tensor<?x32xf32>
 }
 
-// Group by group: the largest of 32, the scale, codes to the nearest even, their sum.
+// Two groups together, each step of both before the next: the largest of 32, the scale, no step below 2^-126, codes to the nearest even
+// (behind the bits of 1.5 * 2^23, 32 times of which leave the sum).
 // CHECK: tile.kernel @row_wise_0({{.*}}, %[[ROW:.*]]: !tile.view<?x22xi32>)
+// CHECK-DAG: %[[BITS:.*]] = arith.constant 1744830464 : i32
+// CHECK-DAG: %[[LEAST:.*]] = arith.constant 1.17549435E-38 : f32
+// CHECK-DAG: %[[OFFSET:.*]] = arith.constant dense<0x4B400000> : tensor<32xf32>
 // CHECK: tile.reduce add {{.*}} : tensor<32xf32> -> f32
-// CHECK: scf.for %[[GROUP:.*]] = %c0{{.*}} to %c2
-// CHECK: %[[SIZE:.*]] = math.absf %{{.*}} : tensor<32xf32>
-// CHECK: %[[BITS:.*]] = arith.bitcast %[[SIZE]] : tensor<32xf32> to tensor<32xi32>
-// CHECK: %[[MOST:.*]] = tile.reduce max %[[BITS]]
-// CHECK: %[[LARGEST:.*]] = arith.bitcast %[[MOST]] : i32 to f32
-// CHECK: %[[SCALE:.*]] = arith.divf %[[LARGEST]], %{{.*}} : f32
-// CHECK: math.roundeven
-// CHECK: %[[CODES:.*]] = arith.fptosi
-// CHECK: arith.trunci %[[CODES]] : tensor<32xi32> to tensor<32xi8>
-// CHECK: %[[SUM:.*]] = tile.reduce add %[[CODES]]
 // CHECK-DAG: tile.reinterpret %[[ROW]] : <?x22xi32> -> <?x22xf32>
 // CHECK-DAG: tile.reinterpret %[[ROW]] : <?x22xi32> -> <?x88xi8>
-// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x88xi8>
+// CHECK: %[[SIZE:.*]] = math.absf %[[X:.*]] : tensor<32xf32>
+// CHECK: %[[SIZES:.*]] = arith.bitcast %[[SIZE]] : tensor<32xf32> to tensor<32xi32>
+// CHECK: %[[MOST:.*]] = tile.reduce max %[[SIZES]]
+// CHECK: %[[LARGEST:.*]] = arith.bitcast %[[MOST]] : i32 to f32
+// CHECK: %[[STEP:.*]] = arith.divf %[[LARGEST]], %{{.*}} : f32
+// CHECK: %[[SCALE:.*]] = arith.maximumf %[[STEP]], %[[LEAST]] : f32
+// CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[SCALE]] : f32
+// CHECK: tile.reduce max
+// CHECK: %[[FACTOR:.*]] = tile.broadcast %[[INVERSE]]
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[X]], %[[FACTOR]]
+// CHECK: %[[ROUNDED:.*]] = arith.addf %[[SCALED]], %[[OFFSET]]
+// CHECK: %[[CODES:.*]] = arith.bitcast %[[ROUNDED]] : tensor<32xf32> to tensor<32xi32>
+// CHECK: %[[TOGETHER:.*]] = tile.reduce add %[[CODES]]
+// CHECK: %[[SUM:.*]] = arith.subi %[[TOGETHER]], %[[BITS]]
+// CHECK: %[[BYTES:.*]] = arith.trunci %[[CODES]] : tensor<32xi32> to tensor<32xi8>
+// CHECK: tile.store %[[BYTES]], {{.*}} : tensor<32xi8>, <?x88xi8>
 // CHECK: tile.store %[[SCALE]], {{.*}} : f32, <?x22xf32>
 // CHECK: tile.store %[[SUM]], %[[ROW]]
 // CHECK: %[[FLOAT:.*]] = arith.sitofp %[[SUM]] : i32 to f32
 // CHECK: %[[PRODUCT:.*]] = arith.mulf %[[SCALE]], %[[FLOAT]]
 // CHECK: tile.store %[[PRODUCT]], {{.*}} : f32, <?x22xf32>
+// CHECK: arith.trunci
 
 // -----
 
@@ -69,28 +79,36 @@ func.func @int4(%x: tensor<?x64xf32>) -> tensor<?x40xf32> attributes {llm.graph 
 // CHECK: tile.kernel @linear_0({{.*}}, %[[ROW:.*]]: !tile.view<?x22xi32>, %[[W:.*]]: !tile.view<2x2x144xi32>, %[[OUT:.*]]: !tile.view<?x40xf32>)
 // CHECK-DAG: %[[MASK:.*]] = arith.constant dense<252645135> : tensor<32xi32>
 // CHECK-DAG: %[[BIAS:.*]] = arith.constant -8 : i32
+// CHECK-DAG: %[[BITS:.*]] = arith.constant 1262485504 : i32
+// CHECK-DAG: %[[OFFSET:.*]] = arith.constant dense<0xCB400000> : tensor<32xf32>
 // CHECK: %[[SUM:.*]] = tile.load %[[ROW]][{{.*}}] : <?x22xi32> -> i32
-// CHECK: arith.muli %[[SUM]], %[[BIAS]]
+// CHECK: %[[OFF:.*]] = arith.muli %[[SUM]], %[[BIAS]]
+// CHECK: %[[START:.*]] = arith.addi %[[OFF]], %[[BITS]]
+// CHECK: %[[FIRST:.*]] = tile.broadcast %[[START]]
 // CHECK: %[[WORDS:.*]] = tile.load %[[W]][{{.*}}] : <2x2x144xi32> -> tensor<32xi32>
 // CHECK: %[[LOW:.*]] = arith.andi %[[WORDS]], %[[MASK]]
-// CHECK: tile.dot4 (%{{.*}}) by %[[LOW]] into (%{{.*}}) {bits = 4 : i64}
+// CHECK: tile.dot4 (%{{.*}}) by %[[LOW]] into (%[[FIRST]]) {bits = 4 : i64}
 // CHECK: %[[UP:.*]] = arith.shrui %[[WORDS]], %{{.*}}
 // CHECK: %[[HIGH:.*]] = arith.andi %[[UP]], %[[MASK]]
 // CHECK: tile.dot4 (%{{.*}}) by %[[HIGH]] into (%{{.*}}) {bits = 4 : i64}
-// CHECK-COUNT-6: tile.dot4
+// CHECK-COUNT-5: tile.dot4
+// CHECK: %[[LAST:.*]] = tile.dot4
 // CHECK-NOT: tile.dot4
 // CHECK: tile.reinterpret %[[W]] : <2x2x144xi32> -> <2x2x288xf16>
-// CHECK: %[[SCALES:.*]] = tile.load {{.*}} : <2x2x288xf16> -> tensor<32xf16>
-// CHECK: arith.extf %[[SCALES]]
-// CHECK: arith.sitofp
-// One fused multiply-add a group.
-// CHECK: math.fma
+// CHECK: %[[HALVES:.*]] = tile.load {{.*}} : <2x2x288xf16> -> tensor<32xf16>
+// CHECK: %[[SCALES:.*]] = arith.extf %[[HALVES]]
+// Two fused multiply-adds a group, by the weight's scale and by the row's; no conversion.
+// CHECK-NOT: arith.sitofp
+// CHECK: %[[LESS:.*]] = arith.mulf %[[SCALES]], %[[OFFSET]]
+// CHECK: %[[FLOATS:.*]] = arith.bitcast %[[LAST]] : tensor<32xi32> to tensor<32xf32>
+// CHECK: %[[PRODUCT:.*]] = math.fma %[[FLOATS]], %[[SCALES]], %[[LESS]]
+// CHECK: math.fma %[[PRODUCT]], %{{.*}}, %{{.*}} : tensor<32xf32>
 // CHECK-NOT: math.fma
 // CHECK: tile.store {{.*}} valid
 
 // -----
 
-// With a minimum: no bias, and a second multiply-add of the minimum and the row's sum.
+// With a minimum: no bias, and a third multiply-add, of the minimum and the row's sum.
 llm.weight @w : !llm.weight<32x64x!llm.group<bits = 4, minimum = true>, <panel_rows = 32>> from ["w"]
 
 // CHECK-LABEL: func.func @int4_minimum
@@ -111,7 +129,7 @@ func.func @int4_minimum(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {ll
 // CHECK-NOT: constant -8
 // CHECK: tile.reinterpret {{.*}} : <1x2x160xi32> -> <1x2x320xf16>
 // CHECK-COUNT-2: tile.load {{.*}} : <1x2x320xf16> -> tensor<32xf16>
-// CHECK-COUNT-2: math.fma
+// CHECK-COUNT-3: math.fma
 // CHECK-NOT: math.fma
 
 // -----
@@ -138,7 +156,7 @@ func.func @int8(%x: tensor<?x64xf32>) -> tensor<?x32xf32> attributes {llm.graph 
 // CHECK-DAG: arith.constant -128 : i32
 // CHECK-NOT: arith.shrui
 // CHECK-COUNT-8: tile.dot4 (%{{.*}}, %{{.*}}) by %{{.*}} into (%{{.*}}, %{{.*}}) : tensor<32xi32>
-// CHECK-COUNT-2: math.fma
+// CHECK-COUNT-4: math.fma
 // Then rows that are left over.
 // CHECK-COUNT-8: tile.dot4 (%{{.*}}) by %{{.*}} into (%{{.*}}) : tensor<32xi32>
 
@@ -223,10 +241,9 @@ func.func @leaves_rounded(%x: tensor<?x32xf32>) -> tensor<?x32xf32> attributes {
 // CHECK: tile.kernel @linear_0({{.*}}, %[[OUT:.*]]: !tile.view<?x22xi32>)
 // CHECK: scf.for %[[PANEL:.*]] =
 // CHECK: tile.dot4
-// CHECK: tile.reduce max
-// CHECK: math.roundeven
 // CHECK: %[[BYTES:.*]] = tile.reinterpret %[[OUT]] : <?x22xi32> -> <?x88xi8>
-// CHECK: tile.store {{.*}} : tensor<32xi8>, <?x88xi8>
+// CHECK: tile.reduce max
+// CHECK: tile.store {{.*}}, %[[BYTES]]{{.*}} : tensor<32xi8>, <?x88xi8>
 
 // -----
 

@@ -31,9 +31,9 @@ func.func @decode(%step: !llm.step, %q: tensor<?x12xf32>, %k: tensor<?x6xf32>, %
 // CHECK: %[[SCALES:.*]] = tile.kv_chunk key_scale {{.*}} -> <64xf32>
 // CHECK: %[[SIZES:.*]] = arith.maxsi {{.*}} : tensor<4xi32>
 // CHECK: tile.reduce max %[[SIZES]]
-// CHECK: %[[SCALE:.*]] = arith.divf {{.*}} : f32
+// CHECK: %[[SCALE:.*]] = arith.maximumf {{.*}} : f32
 // CHECK: tile.store %[[SCALE]], %[[SCALES]]{{.*}} : f32, <64xf32>
-// CHECK: math.roundeven
+// CHECK: arith.addf {{.*}} : tensor<4xf32>
 // CHECK: %[[LOW:.*]] = arith.trunci {{.*}} : tensor<4xi32> to tensor<4xi8>
 // CHECK: %[[KEYS:.*]] = tile.kv_chunk key {{.*}} -> <64x6xi8, strides = [1, 64]>
 // CHECK: tile.store %[[LOW]], %[[KEYS]]{{.*}} valid {{.*}} : tensor<4xi8>, <64x6xi8, strides = [1, 64]>

@@ -2,8 +2,8 @@
 //
 // Linears of many rounded rows, as a person would write them for the layouts and the arithmetic of
 // the compiler: integers within a group of 32 columns, the chain from -bias * sum of the row's
-// codes on, one multiply-add by both scales, one more by the minimum. With AVX-512 and vpdpbusd,
-// and with AVX2.
+// codes and the bits of 1.5 * 2^23 on, a multiply-add by the weight's scale that takes these off
+// again, one by the row's, one more by the minimum. With AVX-512 and vpdpbusd, and with AVX2.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,8 @@ HandLinearLoop handLinearAVX2(GroupKind kind, int depth);
 constexpr int kColumns = 32;               ///< of a panel, and of a group
 constexpr int kRowTile = 6, kLastTile = 4; ///< two last tiles where six leaves two rows
 constexpr int kWords = 8;                  ///< of a group's bytes, for each column
+constexpr int kFloatBits = 0x4B400000;     ///< of the float ...
+constexpr float kFloatOffset = 12582912;   ///< ... which a small integer added to them is added to
 
 /// Where things lie, in words of 32 bits.
 template <GroupKind Kind, int Depth> struct Layout {

@@ -65,8 +65,7 @@ void RowTile<L, Rows>::run(const int32_t *rows, const int32_t *line, float *resu
     __m512i products[Rows][2];
     for (int m = 0; m < Rows; ++m)
       products[m][0] = products[m][1] =
-          L::kBias ? _mm512_set1_epi32(-L::kBias * lists[m * L::kRow + L::kSums])
-                   : _mm512_setzero_si512();
+          _mm512_set1_epi32(kFloatBits - L::kBias * lists[m * L::kRow + L::kSums]);
     for (int word = 0; word < kWords; ++word) {
       const __m512i low = _mm512_loadu_si512(line + word * kColumns),
                     high = _mm512_loadu_si512(line + word * kColumns + 16);
@@ -78,9 +77,12 @@ void RowTile<L, Rows>::run(const int32_t *rows, const int32_t *line, float *resu
     }
     for (int half = 0; half < 2; ++half) {
       const __m512 scales = factors<L>(line, half, false);
+      const __m512 offset = _mm512_mul_ps(scales, _mm512_set1_ps(-kFloatOffset));
       for (int m = 0; m < Rows; ++m) {
-        const __m512 both = _mm512_mul_ps(scales, broadcastFloat(lists + m * L::kRow + L::kScales));
-        sums[m][half] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products[m][half]), both, sums[m][half]);
+        const __m512 product =
+            _mm512_fmadd_ps(_mm512_castsi512_ps(products[m][half]), scales, offset);
+        sums[m][half] = _mm512_fmadd_ps(
+            product, broadcastFloat(lists + m * L::kRow + L::kScales), sums[m][half]);
         if (L::kMinimum)
           sums[m][half] =
               _mm512_fmadd_ps(factors<L>(line, half, true),

@@ -89,6 +89,7 @@ void addNibbles(const int32_t *codes, const int32_t *lists, const int32_t *line,
       asm("" : "+x"(sum)); // or the compiler shifts before it
       products[m] = _mm256_sub_epi32(products[m], _mm256_slli_epi32(sum, 3));
     }
+    products[m] = _mm256_add_epi32(products[m], _mm256_set1_epi32(kFloatBits));
   }
 }
 
@@ -102,7 +103,7 @@ void addBytes(const int32_t *codes, const int32_t *line, __m256i (&products)[Row
     for (int m = 0; m < Rows; ++m) {
       const __m256i row = _mm256_sign_epi8(_mm256_set1_epi32(codes[m * L::kRow + word]), signs);
       const __m256i fours = _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, row), ones);
-      products[m] = word ? _mm256_add_epi32(products[m], fours) : fours;
+      products[m] = _mm256_add_epi32(word ? products[m] : _mm256_set1_epi32(kFloatBits), fours);
     }
     keepOrder(products);
   }
@@ -132,10 +133,12 @@ void RowTile<L, Rows>::run(const int32_t *rows, const int32_t *line, float *resu
     else
       addBytes<L>(codes, line, products);
     const int32_t *factors = line + L::kCodesOfLine;
+    const __m256 scales = loadFloats(factors),
+                 offset = _mm256_mul_ps(scales, _mm256_set1_ps(-kFloatOffset));
     for (int m = 0; m < Rows; ++m) {
-      const __m256 both =
-          _mm256_mul_ps(loadFloats(factors), broadcastFloat(lists + m * L::kRow + L::kScales));
-      sums[m] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(products[m]), both, sums[m]);
+      const __m256 product = _mm256_fmadd_ps(_mm256_castsi256_ps(products[m]), scales, offset);
+      sums[m] =
+          _mm256_fmadd_ps(product, broadcastFloat(lists + m * L::kRow + L::kScales), sums[m]);
       if (L::kMinimum)
         sums[m] = _mm256_fmadd_ps(loadFloats(factors + kPart),
                                   broadcastFloat(lists + m * L::kRow + L::kProducts), sums[m]);

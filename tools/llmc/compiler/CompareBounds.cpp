@@ -165,14 +165,11 @@ reference::Tensor unrounded(reference::Tensor found, const reference::Tensor &ex
 /// Elements of a head become the expected ones where codes of something within the bound of these
 /// are what was found.
 static void undoCodes(float *is, const float *should, int64_t width, double bound, double scale) {
-  double largest = largestOf(should, width), step = largest / 127;
+  double largest = largestOf(should, width);
+  double step = std::max(largest / 127, double(std::numeric_limits<float>::min()));
   // Of the scale, its inverse and the product, and what the number behind the scale may be off.
   double relative = 8 * kUnit + (largest > 0 ? bound * (1 + scale / largest) : 0);
   for (int64_t c = 0; c < width; ++c) {
-    if (step < std::numeric_limits<float>::min()) {
-      is[c] = is[c] == 0 ? should[c] : is[c];
-      continue;
-    }
     double code = should[c] / step;
     double slack = bound * (std::fabs(code) + scale / step) + std::fabs(code) * relative;
     double least = std::nearbyint(code - slack) * step, most = std::nearbyint(code + slack) * step;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace llmc::reference {
 namespace {
@@ -63,10 +64,12 @@ TEST(ReferenceMath, quantizeRoundsEachOperationToF32) {
   }
 }
 
-// 1 / scale would be infinite, and infinity times 0 no number.
-TEST(ReferenceMath, quantizeOfTinyRowsIsZero) {
+// Below 2^-126 1 / scale could be infinite, and infinity times 0 is no number.
+TEST(ReferenceMath, quantizeHasNoStepBelowTheLeastNormalNumber) {
+  const float least = std::numeric_limits<float>::min();
   EXPECT_EQ(quantize(group({})).values, group({}).values);
-  EXPECT_EQ(quantize(group({1e-37f, 0, -1e-38f})).values, group({}).values);
+  EXPECT_EQ(quantize(group({8.4f * least, 0, -2.5f * least, 0.4f * least})).values,
+            group({8 * least, 0, -2 * least}).values);
   EXPECT_EQ(quantize(group({1e-45f})).values, group({}).values);
   const std::vector<float> small = quantize(group({2e-36f, -1e-36f})).values;
   EXPECT_NEAR(small[0], 2e-36, 1e-42);
