@@ -18,6 +18,8 @@ namespace {
 
 /// Queries that are multiplied at a time: with 64 keys, their sums fill the registers of AVX-512.
 constexpr int64_t kTogether = 6;
+/// Queries whose scores become weights at a time: each is a chain of instructions that wait for each other. Divides kTogether.
+constexpr int64_t kSoftmaxTogether = 2;
 /// Queries whose maxima and sums merge at a time.
 constexpr int64_t kMergeTile = 16;
 
@@ -183,10 +185,7 @@ private:
   void overChunks(Span span, const State &state) {
     k.loop(span.begin, span.end, 1, {}, [&](Value chunk, ValueRange) {
       Value start = k.mul(chunk, kKeys), head = kvHead(group);
-      keyScales = scalesOfCodes(tile::KVPart::KeyScale, sequence, chunk, head);
-      valueScales = scalesOfCodes(tile::KVPart::ValueScale, sequence, chunk, head);
-      scores(keysOf(chunk));
-      softmaxes(start);
+      weightsOfChunk(chunk, start);
       each(paddedCount, [&](Value first) { mergeSums(state, first); }, kMergeTile);
       outputs(k.chunk(tile::KVPart::Value, cache, sequence, chunk, head), state, start);
       return SmallVector<Value>();
@@ -209,13 +208,54 @@ private:
     return columns;
   }
 
-  void scores(Value keys) {
-    SmallVector<Value> zeros(kTogether, k.filled(kKeys, 0));
+  /// Most chunks lie wholly before the block: there is no mask. Of the last one only what a row of the block may see is looked at:
+  /// beyond, weights are 0, and a sum of lanes in halves is the same without them.
+  void weightsOfChunk(Value chunk, Value start) {
+    Value keys = keysOf(chunk);
+    auto all = [&](bool masked) { return [&, masked] { weightsOfKeys(keys, chunk, masked ? start : Value(), kKeys); }; };
+    if (window > 0)
+      return all(true)();
+    Value before = k.sub(position, start), reach = k.add(before, k.index(rowTile));
+    choose(compare(arith::CmpIPredicate::sge, before, k.index(kKeys - 1)), all(false), [&] {
+      if (rowTile > kKeys / 2)
+        return all(true)();
+      choose(compare(arith::CmpIPredicate::sle, reach, k.index(kKeys / 2)),
+             [&] { weightsOfKeys(keys, chunk, start, kKeys / 2); }, all(true));
+    });
+  }
+
+  void choose(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
+    auto branch = scf::IfOp::create(k.body, k.loc, condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(k.body);
+    k.body.setInsertionPointToStart(branch.thenBlock());
+    then();
+    k.body.setInsertionPointToStart(branch.elseBlock());
+    otherwise();
+  }
+
+  /// Of the first `count` keys; `start` of the chunk null: all rows see all of them.
+  void weightsOfKeys(Value keys, Value chunk, Value start, int64_t count) {
+    auto scalesOf = [&](tile::KVPart part) { return scalesOfCodes(part, sequence, chunk, kvHead(group), count); };
+    Value keyScales = scalesOf(tile::KVPart::KeyScale), valueScales = scalesOf(tile::KVPart::ValueScale);
+    SmallVector<Value> zeros(kTogether, k.filled(count, 0));
     each(paddedCount, [&](Value first) {
       SmallVector<Value> rows = rowsOf(queries, first, kv.getKey());
-      for (auto [i, tile] : llvm::enumerate(k.dot(rows, k.matrix(keys), zeros)))
+      for (auto [i, tile] : llvm::enumerate(k.dot(rows, k.matrix(keys, count), zeros)))
         k.store(scaled(tile, keyScales), weights, {k.add(first, k.index(int64_t(i))), k.index(0)});
     }, kTogether);
+    each(paddedCount, [&](Value first) {
+      SmallVector<Value> queries = linesFrom(k, first, kSoftmaxTogether), scores, masks;
+      for (Value query : queries) {
+        scores.push_back(k.load(weights, {query, k.index(0)}, count));
+        if (start)
+          masks.push_back(maskOf(lastOf(query, start), count));
+      }
+      for (auto [query, own] : llvm::zip(queries, weightsOf(scores, masks))) {
+        k.store(scaled(own.weights, valueScales), weights, {query, k.index(0)});
+        k.store(own.maximum, chunkMaximum, {query});
+        k.store(own.sum, chunkSum, {query});
+      }
+    }, kSoftmaxTogether);
   }
 
   SmallVector<Value> rowsOf(Value view, Value first, int64_t width) {
@@ -223,27 +263,6 @@ private:
     for (int64_t i = 0; i < kTogether; ++i)
       rows.push_back(k.load(view, {k.add(first, k.index(i)), k.index(0)}, width));
     return rows;
-  }
-
-  /// Most chunks lie wholly before the block, where no mask is needed.
-  void softmaxes(Value start) {
-    if (window > 0)
-      return each(paddedCount, [&](Value query) { softmax(query, maskOf(lastOf(query, start))); });
-    Value isWhole = compare(arith::CmpIPredicate::sge, k.sub(position, start), k.index(kKeys - 1));
-    auto branch = scf::IfOp::create(k.body, k.loc, isWhole, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(k.body);
-    k.body.setInsertionPointToStart(branch.thenBlock());
-    each(paddedCount, [&](Value query) { softmax(query, Value()); });
-    k.body.setInsertionPointToStart(branch.elseBlock());
-    each(paddedCount, [&](Value query) { softmax(query, maskOf(lastOf(query, start))); });
-  }
-
-  /// Scores become weights.
-  void softmax(Value query, Value mask) {
-    ChunkWeights own = weightsOf(k.load(weights, {query, k.index(0)}, kKeys), mask);
-    k.store(scaled(own.weights, valueScales), weights, {query, k.index(0)});
-    k.store(own.maximum, chunkMaximum, {query});
-    k.store(own.sum, chunkSum, {query});
   }
 
   /// Maxima and sums of kMergeTile queries, and what their outputs are to be multiplied by.
@@ -276,7 +295,6 @@ private:
   int64_t rowTile = 1;
   Value firstRow, group, target, sequence, position;
   Value queryCount, lastQuery, paddedCount;
-  Value keyScales, valueScales; ///< of the chunk, where it holds codes
   Value queries, weights, chunkMaximum, chunkSum, firstScale, secondScale, columns; ///< scratch
 };
 

@@ -55,12 +55,12 @@ Value AttentionBody::query(Value row, Value head) {
                 k.filled(width, attention.getScale().convertToDouble()));
 }
 
-Value AttentionBody::maskOf(Value last) {
+Value AttentionBody::maskOf(Value last, int64_t keys) {
   auto asTile = [&](Value index) {
     Value narrow = arith::IndexCastOp::create(k.body, k.loc, k.body.getI32Type(), index);
-    return k.broadcast(narrow, kKeys);
+    return k.broadcast(narrow, keys);
   };
-  Value key = tile::IotaOp::create(k.body, k.loc, k.intTileType(kKeys));
+  Value key = tile::IotaOp::create(k.body, k.loc, k.intTileType(keys));
   Value seen = arith::CmpIOp::create(k.body, k.loc, arith::CmpIPredicate::sle, key, asTile(last));
   if (window == 0)
     return seen;
@@ -80,20 +80,29 @@ Value AttentionBody::valuesSeen(Value last) {
   return arith::SelectOp::create(k.body, k.loc, passed, k.index(0), count);
 }
 
-Value AttentionBody::scalesOfCodes(tile::KVPart part, Value sequence, Value chunk, Value head) {
+Value AttentionBody::scalesOfCodes(tile::KVPart part, Value sequence, Value chunk, Value head, int64_t keys) {
   if (!kv.hasCodes())
     return {};
-  return k.load(k.chunk(part, cache, sequence, chunk, head), k.index(0), kKeys);
+  return k.load(k.chunk(part, cache, sequence, chunk, head), k.index(0), keys);
 }
 
-ChunkWeights AttentionBody::weightsOf(Value scores, Value mask) {
-  Value seen = scores;
-  if (mask)
-    seen = arith::SelectOp::create(k.body, k.loc, mask, scores, k.filled(kKeys, kEmptyMaximum));
-  Value maximum = k.reduce(tile::Reduction::Greater, seen);
-  Value weights = math::ExpOp::create(k.body, k.loc, k.subf(seen, k.broadcast(maximum, kKeys)));
-  // Without a window a row sees the first key of each chunk that it visits, so exp makes 0 of kEmpty.
-  if (mask && window > 0)
-    weights = arith::SelectOp::create(k.body, k.loc, mask, weights, k.filled(kKeys, 0));
-  return {maximum, k.reduce(tile::Reduction::Add, weights), weights};
+/// Each step for all queries before the next: within one, instructions wait for each other.
+SmallVector<ChunkWeights> AttentionBody::weightsOf(ArrayRef<Value> scores, ArrayRef<Value> masks) {
+  int64_t keys = cast<RankedTensorType>(scores.front().getType()).getDimSize(0);
+  SmallVector<ChunkWeights> of;
+  for (auto [i, tile] : llvm::enumerate(scores)) {
+    Value seen = tile;
+    if (!masks.empty())
+      seen = arith::SelectOp::create(k.body, k.loc, masks[i], tile, k.filled(keys, kEmptyMaximum));
+    of.push_back({k.reduce(tile::Reduction::Greater, seen), Value(), seen});
+  }
+  for (auto [i, query] : llvm::enumerate(of)) {
+    query.weights = math::ExpOp::create(k.body, k.loc, k.subf(query.weights, k.broadcast(query.maximum, keys)));
+    // Without a window a row sees the first key of each chunk that it visits, so exp makes 0 of kEmpty.
+    if (!masks.empty() && window > 0)
+      query.weights = arith::SelectOp::create(k.body, k.loc, masks[i], query.weights, k.filled(keys, 0));
+  }
+  for (ChunkWeights &query : of)
+    query.sum = k.reduce(tile::Reduction::Add, query.weights);
+  return of;
 }

@@ -24,19 +24,19 @@ public:
 
   /// Query head `head` (counted over all) of `row`, times the scale.
   mlir::Value query(mlir::Value row, mlir::Value head);
-  /// The keys of a chunk that a row sees; `last` is its own place in it, maybe beyond.
-  mlir::Value maskOf(mlir::Value last);
+  /// The keys of a chunk, of the first `keys`, that a row sees; `last` is its own place in it, maybe beyond.
+  mlir::Value maskOf(mlir::Value last, int64_t keys = kKeys);
   /// How many values of a chunk such a row reads: 0 where it sees none.
   mlir::Value valuesSeen(mlir::Value last);
   /// The scales of a chunk's keys or values; null where these are no codes. Those of tokens beyond a
   /// row's own may be junk, even NaN: what they touch must be masked or not read afterwards.
   mlir::Value scalesOfCodes(tile::KVPart part, mlir::Value sequence, mlir::Value chunk,
-                            mlir::Value head);
+                            mlir::Value head, int64_t keys = kKeys);
   mlir::Value scaled(mlir::Value tile, mlir::Value scales) {
     return scales ? k.mulf(tile, scales) : tile;
   }
-  /// `mask` null: the row sees all keys of the chunk.
-  ChunkWeights weightsOf(mlir::Value scores, mlir::Value mask);
+  /// Of some queries and the first keys of a chunk, as many as a tile of scores has; `masks` empty: their rows see all keys of the chunk.
+  llvm::SmallVector<ChunkWeights> weightsOf(llvm::ArrayRef<mlir::Value> scores, llvm::ArrayRef<mlir::Value> masks);
   Partial empty() { return AttentionParts::empty(kv.getValue()); }
 
   llm::AttentionOp attention;

@@ -102,14 +102,14 @@ private:
 
   SmallVector<Partial> ofChunk(Value chunk) {
     Value last = k.sub(position, k.mul(chunk, kKeys)), mask = maskOf(last);
-    SmallVector<ChunkWeights> chunkWeights;
-    SmallVector<Value> weights;
     Value keyScales = scalesOfCodes(tile::KVPart::KeyScale, sequence, chunk, ownKVHead),
           valueScales = scalesOfCodes(tile::KVPart::ValueScale, sequence, chunk, ownKVHead);
-    for (Value scores : scoresOf(chunk)) {
-      chunkWeights.push_back(weightsOf(scaled(scores, keyScales), mask));
-      weights.push_back(scaled(chunkWeights.back().weights, valueScales));
-    }
+    SmallVector<Value> scores = scoresOf(chunk), weights;
+    for (Value &tile : scores)
+      tile = scaled(tile, keyScales);
+    SmallVector<ChunkWeights> chunkWeights = weightsOf(scores, SmallVector<Value>(scores.size(), mask));
+    for (const ChunkWeights &of : chunkWeights)
+      weights.push_back(scaled(of.weights, valueScales));
     Value values = k.matrix(k.chunk(tile::KVPart::Value, cache, sequence, chunk, ownKVHead));
     SmallVector<Value> zeros(queries.size(), k.filled(kv.getValue(), 0));
     SmallVector<Value> outputs =

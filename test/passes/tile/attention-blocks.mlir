@@ -29,9 +29,24 @@ func.func @prefill(%step: !llm.step, %q: tensor<?x12xf32>, %k: tensor<?x6xf32>, 
 // CHECK: tile.scratch : <12x6xf32>
 // CHECK: tile.scratch : <12x64xf32>
 // CHECK: %[[KEYS:.*]] = tile.kv_chunk key {{.*}} -> <6x64xbf16, strides = [64, 1]>
+// A chunk wholly before the block: all keys, no mask, two queries' softmax at a time.
+// CHECK: scf.if
 // CHECK: tile.load %[[KEYS]]{{.*}} -> tensor<6x64xbf16>
 // CHECK: tile.dot (%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}) by {{.*}} : tensor<6xf32>, tensor<6x64xbf16>, tensor<64xf32>
-// CHECK: math.exp
+// CHECK-NOT: tile.iota
+// CHECK-COUNT-2: math.exp {{.*}} : tensor<64xf32>
+// CHECK: } else {
+// The chunk that the block ends in: half of its keys where rows see no more.
+// CHECK: %[[REACH:.*]] = arith.cmpi sle
+// CHECK: scf.if %[[REACH]]
+// CHECK: tile.load %[[KEYS]]{{.*}} -> tensor<6x32xbf16>
+// CHECK: tile.dot {{.*}} : tensor<6xf32>, tensor<6x32xbf16>, tensor<32xf32>
+// CHECK-COUNT-2: tile.iota : tensor<32xi32>
+// CHECK-COUNT-2: math.exp {{.*}} : tensor<32xf32>
+// CHECK: } else {
+// CHECK: tile.load %[[KEYS]]{{.*}} -> tensor<6x64xbf16>
+// CHECK-COUNT-2: tile.iota : tensor<64xi32>
+// CHECK-COUNT-2: math.exp {{.*}} : tensor<64xf32>
 // Maxima and sums of sixteen queries merge at a time.
 // CHECK: math.exp {{.*}} : tensor<16xf32>
 // CHECK: tile.dot {{.*}} valid (%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}) : tensor<64xf32>, tensor<64x4xbf16>, tensor<4xf32>
