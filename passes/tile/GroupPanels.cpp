@@ -14,6 +14,8 @@ static constexpr int64_t kWords = GroupType::kGroup / 4; // of a group with a by
 /// Some rows compute about as long as memory takes to bring a panel, so what comes next is prefetched meanwhile. A single row only
 /// waits for memory, and prefetches of one stream would wait with it.
 static constexpr int64_t kAhead = 8192;
+/// Of several panels side by side a machine does not see the start of each coming.
+static constexpr int64_t kAheadSideBySide = 3072;
 
 static constexpr int64_t kSign = 128;                      // less, and a code of 8 bits is signed
 

@@ -8,9 +8,6 @@
 
 namespace llmc::tiles {
 
-/// Bytes ahead in each panel of several that a single row reads side by side: a machine does not see the start of each coming.
-constexpr int64_t kAheadSideBySide = 1536;
-
 /// A weight in panels of groups.
 class GroupPanels {
 public:

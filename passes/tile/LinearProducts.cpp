@@ -9,6 +9,8 @@ using namespace llmc::llm;
 using namespace llmc::tiles;
 
 static constexpr int64_t kDefaultStep = 8; // columns, where the schedule says none
+/// Bytes ahead in each panel of floats that a single row reads side by side; of groups it is twice as much (GroupPanels.cpp).
+static constexpr int64_t kAheadSideBySide = 1536;
 
 LinearProducts::LinearProducts(KernelBuilder &k, ArrayRef<Projection> projections)
     : k(k), projections(projections),

@@ -349,7 +349,7 @@ func.func @streams(%x: tensor<?x32xf32>) -> tensor<?x352xf32> attributes {llm.gr
 
 // CHECK: tile.kernel @linear_0
 // Of each stream what is read some groups later.
-// CHECK: tile.prefetch %{{.*}}[%{{.*}}, %{{.*}}, %c384] : <11x1x272xi32>
+// CHECK: tile.prefetch %{{.*}}[%{{.*}}, %{{.*}}, %c768] : <11x1x272xi32>
 // CHECK-COUNT-32: tile.dot4
 // CHECK-COUNT-4: tile.store {{.*}} : tensor<32xf32>
 // CHECK-COUNT-16: tile.dot4
