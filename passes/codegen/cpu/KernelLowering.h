@@ -8,15 +8,18 @@
 
 namespace llmc::cpu {
 
+constexpr int64_t kCacheLine = 64;
+
 /// Some rows and columns of a dot, whose sums fit into registers.
 struct DotBlock {
   tile::DotOp op;
   mlir::Value matrix;                       ///< address of the first of its columns
-  int64_t firstRow = 0, firstColumn = 0;    ///< of those of the dot
+  int64_t firstRow = 0;                     ///< of those of the dot
   llvm::SmallVector<mlir::Value> rows = {}; ///< addresses
   llvm::SmallVector<int64_t> widths = {};   ///< of its columns, cut into registers
   bool inPairs = false;                     ///< two registers hold even and odd columns
-  int64_t toNext = 0;                       ///< bytes to what is read next; 0: unknown
+  mlir::Value next = {};                    ///< address of what it fetches meanwhile; null: nothing
+  int64_t nextBytes = 0;                    ///< with each step of K
 };
 
 class KernelLowering : public KernelWalk {
@@ -94,7 +97,7 @@ private:
                  Values sums);
   Values addSteps(const DotBlock &block, mlir::Value k, int64_t offset, int64_t steps, Values sums);
   void addProducts(const DotBlock &block, mlir::ValueRange scalars, mlir::Value line, Values &sums);
-  void prefetchNext(const DotBlock &block, mlir::Value line, int64_t step);
+  void fetchNext(DotBlock &block, int64_t index, int64_t blocks);
   void prefetch(mlir::Value place, int64_t bytes);
   std::pair<mlir::Value, mlir::Value> loadPair(int64_t width, mlir::Value place);
   mlir::Value everyOther(mlir::Value a, mlir::Value b, int64_t from);

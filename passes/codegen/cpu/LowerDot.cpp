@@ -59,22 +59,24 @@ LogicalResult KernelLowering::lowerDot(DotOp op) {
   return success();
 }
 
-/// Cuts columns into registers, and rows x columns into blocks whose sums stay in registers: as
+/// Cuts columns into registers, and rows x columns into blocks whose sums stay in registers (a quarter is left for what is multiplied): as
 /// many columns as possible, because each broadcast element of a row is then used for more of them.
 void KernelLowering::lowerDotBy(DotOp op, Value matrix, ValueRange rows) {
   int64_t columns = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(0),
           lanes = level.lanes();
   int64_t registers = llvm::divideCeil(columns, lanes), rowCount = int64_t(rows.size()),
-          budget = level.vectorRegisters - 4;
+          budget = level.vectorRegisters * 3 / 4;
   int64_t across = registers;
   while (across > 1 && across * rowCount > budget)
     across = (across + 1) / 2;
   int64_t down = std::min(rowCount, std::max<int64_t>(budget / across, 1));
+  int64_t blocks = llvm::divideCeil(rowCount, down) * llvm::divideCeil(registers, across), done = 0;
   Pieces sums(rowCount);
   for (int64_t firstRow = 0; firstRow < rowCount; firstRow += down)
     for (int64_t first = 0; first < registers; first += across) {
-      DotBlock block{op, matrix, firstRow, first * lanes};
-      int64_t endRow = std::min(firstRow + down, rowCount), column = block.firstColumn;
+      DotBlock block{op, matrix, firstRow};
+      int64_t endRow = std::min(firstRow + down, rowCount), column = first * lanes;
+      fetchNext(block, done++, blocks);
       block.matrix = offsetBy(matrix, matrixElement(op), column);
       block.rows.append(rows.begin() + firstRow, rows.begin() + endRow);
       for (; column < std::min((first + across) * lanes, columns); column += lanes)

@@ -63,7 +63,6 @@ Value KernelLowering::inTurn(Value even, Value odd, int64_t from) {
 /// sums[row][piece] += row[k] * matrix[k, piece], k ascending.
 KernelLowering::Values KernelLowering::sumOverK(DotBlock &block, Values sums) {
   block.inPairs = comesInPairs(block, level.lanes());
-  block.toNext = block.firstRow == 0 && block.firstColumn == 0 ? distanceToNext(block.op) : 0;
   auto pairs = [&](auto first, auto second) {
     for (size_t i = 0; block.inPairs && i < sums.size(); i += 2) {
       Value a = sums[i], b = sums[i + 1];
@@ -79,7 +78,7 @@ KernelLowering::Values KernelLowering::sumOverK(DotBlock &block, Values sums) {
   return sums;
 }
 
-static int64_t unrollOf(const DotBlock &block) { return block.toNext ? kUnrollWithFetches : kUnroll; }
+static int64_t unrollOf(const DotBlock &block) { return block.next ? kUnrollWithFetches : kUnroll; }
 
 /// All of K: a loop of some steps at a time, then what is left.
 KernelLowering::Values KernelLowering::sumOverDepth(const DotBlock &block, Values sums) {
@@ -145,6 +144,9 @@ KernelLowering::Values KernelLowering::addSteps(const DotBlock &block, Value k, 
   Value line = block.matrix;
   if (k)
     line = offsetBy(line, stored, arith::MulIOp::create(builder, loc, k, index(stride)));
+  Value next = block.next;
+  if (k && next)
+    next = offsetBy(next, builder.getI8Type(), arith::MulIOp::create(builder, loc, k, index(block.nextBytes)));
   Values elements;
   for (Value row : block.rows)
     elements.push_back(k ? offsetBy(row, f32, k) : row);
@@ -152,7 +154,8 @@ KernelLowering::Values KernelLowering::addSteps(const DotBlock &block, Value k, 
     Values scalars;
     for (Value element : elements)
       scalars.push_back(load(f32, offsetBy(element, f32, i)));
-    prefetchNext(block, line, i);
+    if (next)
+      prefetch(offsetBy(next, builder.getI8Type(), i * block.nextBytes), block.nextBytes);
     addProducts(block, scalars, offsetBy(line, stored, i * stride), sums);
   }
   return sums;
@@ -162,35 +165,45 @@ KernelLowering::Values KernelLowering::addSteps(const DotBlock &block, Value k, 
 void KernelLowering::addProducts(const DotBlock &block, ValueRange scalars, Value line,
                                  Values &sums) {
   Type stored = matrixElement(block.op);
-  int64_t column = 0;
-  auto add = [&](size_t piece, Value b) {
-    for (auto [row, scalar] : llvm::enumerate(scalars)) {
-      Value &sum = sums[row * block.widths.size() + piece];
-      Value a = vector::BroadcastOp::create(builder, loc, b.getType(), scalar);
-      sum = math::FmaOp::create(builder, loc, a, b, sum);
-    }
-  };
-  for (size_t piece = 0; piece < block.widths.size(); ++piece) {
-    int64_t width = block.widths[piece];
-    Value place = offsetBy(line, stored, column);
+  Values pieces;
+  for (size_t column = 0; pieces.size() < block.widths.size();) {
+    int64_t width = block.widths[pieces.size()];
+    Value place = offsetBy(line, stored, int64_t(column));
     if (block.inPairs) {
       auto [even, odd] = loadPair(width, place);
-      add(piece, even);
-      add(++piece, odd);
+      pieces.append({even, odd});
       column += 2 * width;
     } else {
-      add(piece, loadExtended(stored, width, place));
+      pieces.push_back(loadExtended(stored, width, place));
       column += width;
     }
   }
+  auto add = [&](size_t row, size_t piece) {
+    Value b = pieces[piece], &sum = sums[row * pieces.size() + piece];
+    Value a = vector::BroadcastOp::create(builder, loc, b.getType(), scalars[row]);
+    sum = math::FmaOp::create(builder, loc, a, b, sum);
+  };
+  // Whichever are fewer stay in registers meanwhile.
+  if (pieces.size() < scalars.size())
+    for (size_t row = 0; row < scalars.size(); ++row)
+      for (size_t piece = 0; piece < pieces.size(); ++piece)
+        add(row, piece);
+  else
+    for (size_t piece = 0; piece < pieces.size(); ++piece)
+      for (size_t row = 0; row < scalars.size(); ++row)
+        add(row, piece);
 }
 
-/// Fetches what comes next, in order: a line of it for each line of the matrix. A place that is none
-/// does no harm.
-void KernelLowering::prefetchNext(const DotBlock &block, Value line, int64_t step) {
+/// What is read after the dot is fetched while it goes on, in order, by its blocks in turn. A place that is none does no harm.
+void KernelLowering::fetchNext(DotBlock &block, int64_t index, int64_t blocks) {
+  int64_t distance = distanceToNext(block.op);
   int64_t lineBytes = lineStride(block.op) * matrixElement(block.op).getIntOrFloatBitWidth() / 8;
-  if (block.toNext)
-    prefetch(offsetBy(line, builder.getI8Type(), block.toNext + step * lineBytes), lineBytes);
+  while (blocks > 1 && lineBytes % (blocks * kCacheLine) != 0)
+    --blocks;
+  if (!distance || index >= blocks)
+    return;
+  block.nextBytes = lineBytes / blocks;
+  block.next = offsetBy(block.matrix, builder.getI8Type(), distance + index * depthOf(block.op) * block.nextBytes);
 }
 
 /// 2 x `width` columns of bf16: the even ones and the odd ones, as f32.

@@ -68,7 +68,6 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   return success();
 }
 
-static constexpr int64_t kCacheLine = 64;
 static constexpr uint32_t kIntoSecondCache = 2; // LLVM's locality: the first cache has too few misses in flight
 
 void KernelLowering::prefetch(Value place, int64_t bytes) {

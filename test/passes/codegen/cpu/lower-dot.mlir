@@ -92,15 +92,12 @@ tile.kernel @transposed(%step: !tile.step, %x: !tile.view<8xf32>, %w: !tile.view
   tile.return
 }
 
-// Keys of a chunk, read once: its values are fetched meanwhile (keys are 2 x 8 x 64 x 4 bytes), from their beginning and from the
-// middle of a head's.
+// Keys of a chunk, read once: its values (keys are 2 x 8 x 64 x 4 bytes) are fetched meanwhile, line by line.
 
 // CHECK-LABEL: llvm.func hidden @streamed
-// CHECK: llvm.mlir.constant(4096 : i64)
-// CHECK: llvm.intr.prefetch
-// CHECK: llvm.mlir.constant(5120 : i64)
-// CHECK: llvm.intr.prefetch
-// CHECK: math.fma
+// CHECK: %[[AWAY:.*]] = llvm.mlir.constant(4096 : i64)
+// CHECK: llvm.getelementptr %{{.*}}[%[[AWAY]]]
+// CHECK-COUNT-32: llvm.intr.prefetch
 tile.kernel @streamed(%step: !tile.step, %kv: !tile.kv<heads = 2, key = 8, value = 8, tokenMajor = false, block = 8192>, %x: !tile.view<8xf32>, %y: !tile.view<64xf32>) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64xf32>
@@ -109,5 +106,37 @@ tile.kernel @streamed(%step: !tile.step, %kv: !tile.kv<heads = 2, key = 8, value
   %b = tile.load %keys[%c0, %c0] : !tile.view<8x64xf32> -> tensor<8x64xf32>
   %s = tile.dot (%a) by %b into (%zero) {tile.streamed} : tensor<8xf32>, tensor<8x64xf32>, tensor<64xf32>
   tile.store %s, %y[%c0] : tensor<64xf32>, !tile.view<64xf32>
+  tile.return
+}
+
+// Seven rows of 64 columns are 28 sums on v4, more than three quarters of its registers: two halves of the columns, each of which fetches
+// half of the values, 8 x 2 lines.
+
+// V4-LABEL: llvm.func hidden @halves
+// V4: llvm.mlir.constant(4096 : i64)
+// V4-COUNT-16: llvm.intr.prefetch
+// V4: llvm.mlir.constant(5120 : i64)
+// V4-COUNT-16: llvm.intr.prefetch
+// V4-NOT: llvm.intr.prefetch
+tile.kernel @halves(%step: !tile.step, %kv: !tile.kv<heads = 2, key = 8, value = 8, tokenMajor = false, block = 8192>, %x: !tile.view<7x8xf32>, %y: !tile.view<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %keys = tile.kv_chunk key %kv, %step[%c0, %c0, %c0] : !tile.kv<heads = 2, key = 8, value = 8, tokenMajor = false, block = 8192> -> !tile.view<8x64xf32>
+  %a0 = tile.load %x[%c0, %c0] : !tile.view<7x8xf32> -> tensor<8xf32>
+  %a1 = tile.load %x[%c1, %c0] : !tile.view<7x8xf32> -> tensor<8xf32>
+  %a2 = tile.load %x[%c2, %c0] : !tile.view<7x8xf32> -> tensor<8xf32>
+  %a3 = tile.load %x[%c3, %c0] : !tile.view<7x8xf32> -> tensor<8xf32>
+  %a4 = tile.load %x[%c4, %c0] : !tile.view<7x8xf32> -> tensor<8xf32>
+  %a5 = tile.load %x[%c5, %c0] : !tile.view<7x8xf32> -> tensor<8xf32>
+  %a6 = tile.load %x[%c6, %c0] : !tile.view<7x8xf32> -> tensor<8xf32>
+  %b = tile.load %keys[%c0, %c0] : !tile.view<8x64xf32> -> tensor<8x64xf32>
+  %s:7 = tile.dot (%a0, %a1, %a2, %a3, %a4, %a5, %a6) by %b into (%zero, %zero, %zero, %zero, %zero, %zero, %zero) {tile.streamed} : tensor<8xf32>, tensor<8x64xf32>, tensor<64xf32>
+  tile.store %s#0, %y[%c0] : tensor<64xf32>, !tile.view<64xf32>
   tile.return
 }
