@@ -212,15 +212,16 @@ private:
   /// beyond, weights are 0, and a sum of lanes in halves is the same without them.
   void weightsOfChunk(Value chunk, Value start) {
     Value keys = keysOf(chunk);
-    auto all = [&](bool masked) { return [&, masked] { weightsOfKeys(keys, chunk, masked ? start : Value(), kKeys); }; };
+    auto whole = [&] { weightsOfKeys(keys, chunk, Value(), kKeys); };
+    auto masked = [&] { weightsOfKeys(keys, chunk, start, kKeys); };
+    auto half = [&] { weightsOfKeys(keys, chunk, start, kKeys / 2); };
     if (window > 0)
-      return all(true)();
+      return masked();
     Value before = k.sub(position, start), reach = k.add(before, k.index(rowTile));
-    choose(compare(arith::CmpIPredicate::sge, before, k.index(kKeys - 1)), all(false), [&] {
+    choose(compare(arith::CmpIPredicate::sge, before, k.index(kKeys - 1)), whole, [&] {
       if (rowTile > kKeys / 2)
-        return all(true)();
-      choose(compare(arith::CmpIPredicate::sle, reach, k.index(kKeys / 2)),
-             [&] { weightsOfKeys(keys, chunk, start, kKeys / 2); }, all(true));
+        return masked();
+      choose(compare(arith::CmpIPredicate::sle, reach, k.index(kKeys / 2)), half, masked);
     });
   }
 

@@ -5,21 +5,15 @@
 #include "passes/codegen/llvm/EmitCode.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Target/TargetOptions.h"
 
 using namespace llvm;
 
 namespace llmc::artifact {
 
 Result<std::unique_ptr<TargetMachine>> baselineMachine(StringRef name) {
-  registerTargets();
-  Triple triple(name);
   std::string message;
-  const Target *target = TargetRegistry::lookupTarget(triple, message);
-  std::unique_ptr<TargetMachine> machine;
-  if (target)
-    machine.reset(target->createTargetMachine(triple, "x86-64", "", TargetOptions(), Reloc::PIC_,
-                                              std::nullopt, CodeGenOptLevel::Default));
+  auto machine = createMachine(Triple(name), "x86-64", "", TargetOptions(), Reloc::PIC_, message);
   if (!machine)
     return errorAt("artifact", "",
                    "found no code generator for " + name.str() +

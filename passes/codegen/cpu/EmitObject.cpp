@@ -3,7 +3,6 @@
 // Translates the kernels to LLVM IR, optimises them (O3), and generates code. LLVM ends the process on some errors; here
 // it comes back through a crash recovery point instead.
 #include "passes/codegen/cpu/EmitObject.h"
-#include "llvm-c/Target.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"

@@ -18,7 +18,8 @@ llvm::TargetOptions llmc::strictOptions() {
   return options;
 }
 
-void llmc::registerTargets() {
+/// Once: LLVM's own registration must not run in two threads at a time.
+static void registerTargets() {
   [[maybe_unused]] static const bool areThere = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();

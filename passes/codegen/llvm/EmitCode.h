@@ -30,10 +30,7 @@ namespace llmc {
 /// Only what a kernel says: an fma is one nowhere else.
 llvm::TargetOptions strictOptions();
 
-/// x86-64 and NVPTX, once: LLVM's own registration must not run in two threads at a time. Whoever looks for a target calls this first.
-void registerTargets();
-
-/// O3; null, and the reason in `error`, where this LLVM has no target for `triple`.
+/// O3, for x86-64 and NVPTX, from any thread; null, and the reason in `error`, where this LLVM has no target for `triple`.
 std::unique_ptr<llvm::TargetMachine>
 createMachine(const llvm::Triple &triple, llvm::StringRef processor, llvm::StringRef features,
               const llvm::TargetOptions &options, std::optional<llvm::Reloc::Model> relocation,

@@ -10,7 +10,6 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/codegen/llvm/EmitCode.h"
 #include "passes/codegen/llvm/RunGuarded.h"
-#include "llvm-c/Target.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"

@@ -7,6 +7,7 @@
 #include "tools/llmc/compiler/CompareBounds.h"
 #include "dialects/model/Quantize.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
